@@ -61,10 +61,10 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
 BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport
 
-.PHONY: all lib preload preloads tool tool-mpi fortran header install uninstall dist site clean help \
+.PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check test test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients bench
+  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python bench
 
 # ==== Library
 
@@ -92,6 +92,13 @@ $(PRELOAD): $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(LIB)
 preloads:
 	@$(MAKE) preload $(OPENMPI)
 	@$(MAKE) preload $(MPICH)
+
+# the wheel of the Python package, with the libraries of both inside
+python:
+	@scripts/deps python
+	@$(MAKE) lib $(OPENMPI)
+	@$(MAKE) lib $(MPICH)
+	scripts/python build/python
 
 # the command-line tool, which needs no MPI
 tool:
@@ -279,6 +286,7 @@ test:
 	c_tests/faults/wrong-mpi
 	c_tests/dist
 	clients/run quick
+	@$(MAKE) test-python
 	@echo "make test: all passed"
 
 # test-pure, the documentation of the crate, test-model
@@ -368,6 +376,10 @@ fuzz:
 test-mpis:
 	@scripts/deps test-mpis
 	@scripts/test-mpis
+
+# the Python package: its wheel, installed; tests, examples and documentation, on both MPIs
+test-python: python
+	scripts/test-python
 
 # programs of others, natively and under the preload library
 test-clients:

@@ -6,6 +6,7 @@ The info string of a block says what it is:
   c fragment, fortran fragment  lines of a program: compiled within a skeleton
   sh                            commands: the blocks of a page run in one shell, in their order
   text output                   what the program before it prints, lines in any order
+  python                        a program, which scripts/test-python runs
   text, json, ...               not looked at
 
 An HTML comment right before a block changes that:

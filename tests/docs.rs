@@ -113,7 +113,7 @@ fn lines_are_at_most_100_columns_wide() {
 
 #[test]
 fn blocks_say_what_they_are() {
-    let known = ["c", "c fragment", "fortran", "fortran fragment", "sh", "cmake", "json", "text", "text output"];
+    let known = ["c", "c fragment", "fortran", "fortran fragment", "sh", "cmake", "json", "python", "text", "text output"];
     let mut wrong = Vec::new();
     for page in pages() {
         for (number, block, line) in lines(&read(&page)) {

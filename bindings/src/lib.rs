@@ -8,6 +8,8 @@
 //!                   header ---> fortran         fortran/mpix_neighbor.f90, fortran/glue.c
 //!                     |
 //!                     +-------> reference       docs/reference/*.md
+//!                     |
+//!                     +-------> python          python/mpix_neighbor/_functions.py
 //! ```
 //!
 //! `make header` writes the files, and `tests/generated.rs` of the library reports those that are
@@ -20,6 +22,7 @@ use std::path::Path;
 mod entry_points;
 mod fortran;
 mod header;
+mod python;
 mod reference;
 mod table;
 mod text;
@@ -47,6 +50,7 @@ pub fn generate(root: &Path, emit: &mut dyn FnMut(&str, &str)) {
     let interface = fortran::Interface::new(header::read(&header));
     emit("fortran/mpix_neighbor.f90", &fortran::module(&interface));
     emit("fortran/glue.c", &fortran::glue(&interface));
+    emit("python/mpix_neighbor/_functions.py", &python::functions(&table, &interface));
     for (path, text) in reference::pages(&table, &interface) {
         emit(&path, &text);
     }

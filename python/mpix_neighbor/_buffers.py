@@ -1,0 +1,228 @@
+"""Buffers as mpi4py takes them: arrays, or lists of an array, counts, displacements, a datatype."""
+
+import ctypes
+import weakref
+
+import numpy as np
+from mpi4py import MPI
+
+from ._library import Handle, handle, handles
+
+__all__ = ["Blocks", "address", "block", "blocks", "general", "info_handle", "vector"]
+
+
+# datatypes by the character that names them in NumPy and in the buffer protocol
+_types = {}
+
+
+def _type_of(data) -> MPI.Datatype:
+    """Returns the datatype of an array's elements."""
+    code = data.dtype.char if hasattr(data, "dtype") else memoryview(data).format
+    try:
+        return _types[code]
+    except KeyError:
+        pass
+    try:
+        found = _types[code] = MPI.Datatype.fromcode(code)
+    except (KeyError, ValueError):
+        raise TypeError(
+            f"elements of {code!r} have no datatype of MPI: give one, [data, counts, displs, type]"
+        ) from None
+    return found
+
+
+def _memory(data):
+    """Returns the memory of an object: of an array, a buffer, or a DLPack tensor on the CPU."""
+    if data is None:
+        return None
+    try:
+        return MPI.buffer(data)
+    except (TypeError, BufferError):
+        if not hasattr(data, "__dlpack__") or isinstance(data, np.ndarray):
+            raise
+        return MPI.buffer(np.from_dlpack(data))
+
+
+def address(array: np.ndarray) -> int:
+    """Returns where an array's elements lie."""
+    return MPI.buffer(array).address if array.size else 0
+
+
+def _split(spec):
+    """Returns the data, the counts, the displacements and the datatype that a buffer names."""
+    if not isinstance(spec, (list, tuple)):
+        return spec, None, None, None
+    parts = list(spec)
+    type = parts.pop() if len(parts) > 1 and isinstance(parts[-1], (MPI.Datatype, str)) else None
+    if isinstance(type, str):
+        type = MPI.Datatype.fromcode(type)
+    if (
+        len(parts) == 2
+        and isinstance(parts[1], tuple)
+        and len(parts[1]) == 2
+        and not np.isscalar(parts[1][1])
+    ):
+        parts[1:] = parts[1]
+    if not 1 <= len(parts) <= 3:
+        raise ValueError(f"a buffer is [data, counts, displs, type], not a list of {len(spec)}")
+    return (*parts, *[None] * (3 - len(parts)), type)
+
+
+class Blocks:
+    """The blocks of one side of a call, as the C functions take them.
+
+    arguments
+        Address, counts, and what else the functions take.
+    keep
+        What must live as long as the arguments are used: memory and data first.
+    width
+        Bytes of a number in arrays of counts; 0 if there are none.
+    stable
+        True if the arguments follow from the objects that `spec` names, whatever is written there.
+    """
+
+    __slots__ = ("_bare", "_data", "_dtype", "_ids", "_lists", "arguments", "keep", "width")
+
+    def __init__(self, spec, arguments: tuple, keep: tuple, width: int = 0, stable: bool = True):
+        self.arguments, self.keep, self.width = arguments, keep, width
+        self._data = None
+        parts = list(spec) if isinstance(spec, (list, tuple)) else [spec]
+        data = parts[0]
+        self._bare = spec is data
+        # NumPy moves no array that somebody refers to, if only weakly
+        if stable and type(data) is np.ndarray:
+            self._data, self._dtype = weakref.ref(data), data.dtype
+            # what else has these identities lives as long as this
+            self._ids = tuple(map(id, parts))
+            self.keep = (*keep, *parts[1:])
+            self._lists = [(i, list(part)) for i, part in enumerate(parts) if type(part) is list]
+
+    @property
+    def stable(self) -> bool:
+        """True if the arguments may be used again."""
+        return self._data is not None
+
+    def weaken(self) -> None:
+        """Lets go of the data, which `serve` refers to weakly."""
+        self.keep = self.keep[2:]
+
+    def serve(self, spec) -> bool:
+        """Returns true if the arguments are those of this buffer too."""
+        data = self._data()
+        if type(spec) is not list and type(spec) is not tuple:
+            return self._bare and spec is data and data.dtype is self._dtype
+        if tuple(map(id, spec)) != self._ids or data is None or data.dtype is not self._dtype:
+            return False
+        return not self._lists or all(spec[i] == copy for i, copy in self._lists)
+
+
+def _integers(lists, number: int, wide: bool):
+    """Returns arrays of numbers of one width, the width, and true if no array had to be copied.
+
+    `lists` are pairs of a list and its name.
+    """
+    narrow = not wide and all(type(values) is np.ndarray and values.dtype == np.intc for values, _ in lists)
+    made, in_place = [], True
+    for values, name in lists:
+        array = np.ascontiguousarray(values, dtype=np.intc if narrow else np.int64)
+        if array.shape != (number,):
+            raise ValueError(f"{name} has {array.size} entries, not {number}")
+        in_place &= array is values or type(values) is list
+        made.append(array)
+    return made, 4 if narrow else 8, in_place
+
+
+def _items(memory, type) -> int:
+    """Returns how many elements of a datatype lie in memory."""
+    extent = type.extent
+    if extent <= 0 or memory.nbytes % extent:
+        raise ValueError(f"{memory.nbytes} bytes are no whole number of elements of {extent} bytes")
+    return memory.nbytes // extent
+
+
+def _shared(memory, type, number: int) -> int:
+    """Returns how many elements each of equal blocks has."""
+    items = _items(memory, type) if memory is not None else 0
+    if number > 1 and items % number:
+        raise ValueError(f"{items} elements are no {number} equal blocks")
+    return items // max(number, 1)
+
+
+def blocks(spec, number: int, wide: bool = False) -> Blocks:
+    """Returns equal blocks, as many as `number`. A count in `spec` is that of one block."""
+    data, count, displs, type = _split(spec)
+    if displs is not None:
+        raise ValueError("the blocks are equal: displacements are for the calls that end in v or w")
+    memory = _memory(data)
+    type = type or _type_of(data)
+    if count is None:
+        count = _shared(memory, type, number)
+    at = memory.address if memory is not None else None
+    return Blocks(spec, (at, count, handle(type)), (memory, data, type))
+
+
+def block(spec, _number: int, wide: bool = False) -> Blocks:
+    """Returns one block."""
+    return blocks(spec, 1)
+
+
+def vector(spec, number: int, wide: bool = False) -> Blocks:
+    """Returns blocks of their own sizes.
+
+    Without displacements, the blocks lie one after the other; without counts, they are equal. The
+    numbers are 64 bits wide if `wide`, and where an array of such is among them.
+    """
+    data, counts, displs, type = _split(spec)
+    memory = _memory(data)
+    type = type or _type_of(data)
+    if counts is None:
+        counts = [_shared(memory, type, number)] * number
+    # displacements that follow from counts do not follow when these are written
+    stable = displs is not None or isinstance(counts, list)
+    if displs is None:
+        counts = np.asarray(counts, dtype=np.int64)
+        displs = np.cumsum(counts) - counts
+    (counts, displs), width, in_place = _integers([(counts, "counts"), (displs, "displs")], number, wide)
+    stable &= in_place and not (
+        isinstance(spec, (list, tuple)) and any(isinstance(part, tuple) for part in spec)
+    )
+    arguments = memory.address if memory is not None else None, address(counts), address(displs), handle(type)
+    return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable)
+
+
+def general(spec, number: int, wide: bool = False) -> Blocks:
+    """Returns blocks of their own layouts.
+
+    `spec` is `[data, counts, displs, types]`, where displacements are bytes.
+    """
+    if not isinstance(spec, (list, tuple)) or len(spec) not in (3, 4):
+        raise ValueError(
+            "blocks of their own layouts are [data, counts, displs, types], displacements in bytes"
+        )
+    data, counts, displs, types = spec if len(spec) == 4 else (spec[0], *spec[1], spec[2])
+    memory = _memory(data)
+    (counts, displs), width, _ = _integers([(counts, "counts"), (displs, "displs")], number, True)
+    types = list(types)
+    if len(types) != number:
+        raise ValueError(f"types has {len(types)} entries, not {number}")
+    array = handles(types) if types else (Handle * 1)()
+    arguments = (
+        memory.address if memory is not None else None,
+        address(counts),
+        address(displs),
+        ctypes.addressof(array),
+    )
+    return Blocks(spec, arguments, (memory, data, counts, displs, types, array), width, stable=False)
+
+
+def info_handle(info):
+    """Returns the handle of hints, and the object to free: a dict becomes an `MPI.Info`."""
+    if info is None:
+        return handle(MPI.INFO_NULL), None
+    if isinstance(info, MPI.Info):
+        return handle(info), None
+    made = MPI.Info.Create()
+    for key, value in info.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        made.Set(key if key.startswith("mpix_") else "mpix_" + key, text)
+    return handle(made), made

@@ -1,0 +1,91 @@
+"""The C library: which file is loaded, and how its functions are called."""
+
+import ctypes
+import os
+import pathlib
+
+from mpi4py import MPI
+
+from . import _functions
+
+__all__ = ["Error", "Handle", "check", "functions", "handle", "handles", "path"]
+
+
+class Error(MPI.Exception):
+    """An error of this library, with the text that says what is wrong."""
+
+    def __init__(self, code: int, text: str):
+        super().__init__(code)
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+# handles of MPI are ints or pointers
+Handle = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
+_KINDS = {"i": ctypes.c_int, "n": ctypes.c_int64, "h": Handle, "p": ctypes.c_void_p}
+
+handle = MPI._handleof
+
+
+def handles(objects):
+    """Returns an array of the handles of MPI objects."""
+    return (Handle * len(objects))(*map(handle, objects))
+
+
+def _flavor() -> str:
+    """Names the family of the MPI that mpi4py runs on: MPIs of one family share a library."""
+    if MPI.get_vendor()[0] == "Open MPI":
+        return "ompi"
+    return "mpich" if Handle is ctypes.c_int else "abi"
+
+
+def path() -> str:
+    """Returns the file of the C library for the MPI of this process.
+
+    It is what `MPIX_NEIGHBOR_LIBRARY` names, else the package's own for this family of MPIs, else
+    the one that the system's loader finds.
+    """
+    named = os.environ.get("MPIX_NEIGHBOR_LIBRARY")
+    if named:
+        return named
+    name = "libmpix_neighbor.so.%d" % _functions.NEIGHBOR_VERSION_MAJOR
+    own = pathlib.Path(__file__).parent / "lib" / _flavor() / name
+    return str(own) if own.exists() else name
+
+
+def _load():
+    # the package's libraries name no MPI; they take that of mpi4py
+    ctypes.CDLL(MPI.__file__, mode=os.RTLD_GLOBAL | os.RTLD_NOLOAD)
+    try:
+        library = ctypes.CDLL(path())
+    except OSError as error:
+        raise ImportError(
+            f"mpix_neighbor has no library for {MPI.get_vendor()[0]} ({error}); "
+            "MPIX_NEIGHBOR_LIBRARY names one that was built for it"
+        ) from error
+    for name, kinds in _functions.PARAMETERS.items():
+        function = getattr(library, name)
+        function.argtypes = [_KINDS[kind] for kind in kinds]
+        function.restype = ctypes.c_int
+    return library
+
+
+functions = _load()
+
+
+def check(code: int, comm=MPI.COMM_WORLD) -> None:
+    """Raises the error of a call on a communicator, if it returned one."""
+    if code != MPI.SUCCESS:
+        _fail(code, comm)
+
+
+def _fail(code: int, comm) -> None:
+    length = ctypes.c_int()
+    functions.MPIX_Neighbor_error_string(handle(comm), 0, None, ctypes.addressof(length))
+    text = ctypes.create_string_buffer(length.value + 1)
+    functions.MPIX_Neighbor_error_string(
+        handle(comm), len(text), ctypes.addressof(text), ctypes.addressof(length)
+    )
+    raise Error(code, text.value.decode(errors="replace") or MPI.Get_error_string(code))

@@ -1,0 +1,399 @@
+"""Neighborhoods and the collectives on them."""
+
+import builtins
+import ctypes
+
+import numpy as np
+from mpi4py import MPI
+
+from ._buffers import block, blocks, general, info_handle, vector
+from ._functions import (
+    NEIGHBOR_ACCUMULATE as ACCUMULATE,
+    NEIGHBOR_ALLTOALL as ALLTOALL,
+    NEIGHBOR_GATHER as GATHER,
+    NEIGHBOR_REDUCE as REDUCE,
+)
+from ._library import check, functions, handle
+from ._requests import Plan, Request
+
+__all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
+
+ALL = GATHER | ALLTOALL | REDUCE | ACCUMULATE
+
+
+def _ranks(values):
+    """Returns an array of C ints, and its address."""
+    array = np.ascontiguousarray(values, dtype=np.intc)
+    if array.ndim != 1:
+        raise ValueError("ranks and weights are lists of numbers")
+    return array, array.ctypes.data
+
+
+def _weights(values, length: int, what: str):
+    """As `_ranks`, for the weights of a list; None: all edges are equal."""
+    if values is None:
+        return None, int(MPI.UNWEIGHTED)
+    array, address = _ranks(values)
+    if array.size != length:
+        raise ValueError(f"{what} has {array.size} entries, not {length}")
+    return array, address
+
+
+class _Shape:
+    """A collective: how its blocks lie on each side, and its C functions.
+
+    Of each pair of functions, the second takes counts of type int.
+    """
+
+    def __init__(self, name: str, send, recv):
+        self.send, self.recv = send, recv
+        self.blocking = self._pair(f"MPIX_Neighbor_{name}")
+        self.nonblocking = self._pair(f"MPIX_Ineighbor_{name}")
+        self.persistent = self._pair(f"MPIX_Neighbor_{name}_plan")
+
+    @staticmethod
+    def _pair(name: str):
+        return getattr(functions, name + "_c"), getattr(functions, name)
+
+
+_GATHER = _Shape("gather", block, blocks)
+_GATHERV = _Shape("gatherv", block, vector)
+_ALLTOALL = _Shape("alltoall", blocks, blocks)
+_ALLTOALLV = _Shape("alltoallv", vector, vector)
+_ALLTOALLW = _Shape("alltoallw", general, general)
+_REDUCE = _Shape("reduce", block, block)
+_REDUCEV = _Shape("reducev", vector, block)
+_ACCUMULATE = _Shape("accumulate", blocks, blocks)
+_ACCUMULATEV = _Shape("accumulatev", vector, vector)
+_ACCUMULATEW = _Shape("accumulatew", general, general)
+
+
+class Neighborhood:
+    """The processes that this one receives from and sends to, and collectives among them.
+
+    comm
+        An intracommunicator. The neighborhood has a duplicate of it, `comm`.
+    sources, targets
+        Ranks of the processes that send to this one, and that it sends to, in the order of the
+        blocks in buffers. They may repeat, include the process itself, and be `MPI.PROC_NULL`.
+    weights
+        None, or a pair of lists: roughly how much travels on the edge of each source, and of each
+        target, in any unit. Wrong weights cost time, never correctness.
+    info
+        Hints: an `MPI.Info`, or a dict such as `{"schedule": "edge_coloring"}`.
+    operations
+        Those that it serves: `GATHER`, `ALLTOALL`, `REDUCE`, `ACCUMULATE`, or several (`|`).
+
+    If a process lists another one as a target, that one must list it as a source equally often.
+
+    Every process of the communicator makes the neighborhood and frees it. A collective is called by
+    every process that has an edge, and by all its neighbors. Buffers are those of mpi4py: an array,
+    or `[data, counts, displs, type]`. As a context manager it is freed at the end of the block.
+    """
+
+    def __init__(self, comm, sources, targets, weights=None, info=None, operations: int = ALL):
+        sources, source_at = _ranks(sources)
+        targets, target_at = _ranks(targets)
+        source_weights, target_weights = (None, None) if weights is None else weights
+        source_weights, source_weights_at = _weights(source_weights, sources.size, "weights[0]")
+        target_weights, target_weights_at = _weights(target_weights, targets.size, "weights[1]")
+
+        def set(operations, info, comm):
+            return functions.MPIX_Neighborhood_set(
+                operations,
+                sources.size,
+                source_at,
+                source_weights_at,
+                targets.size,
+                target_at,
+                target_weights_at,
+                info,
+                comm,
+            )
+
+        # they live as long as their addresses
+        self._lists = source_weights, target_weights
+        self._make(comm, info, operations, set)
+
+    @classmethod
+    def from_topology(cls, comm, info=None, operations: int = ALL) -> "Neighborhood":
+        """The neighbors in a communicator's Cartesian, graph or distributed-graph topology.
+
+        They come in the order in which mpi4py's `Neighbor_alltoall` takes them.
+        """
+        self = cls.__new__(cls)
+        self._make(comm, info, operations, functions.MPIX_Neighborhood_set_topology)
+        return self
+
+    @classmethod
+    def from_targets(cls, comm, targets, weights=None, info=None, operations: int = ALL) -> "Neighborhood":
+        """The targets alone are known: a sparse exchange finds the sources."""
+        targets, at = _ranks(targets)
+        weights, weights_at = _weights(weights, targets.size, "weights")
+
+        def set(operations, info, comm):
+            return functions.MPIX_Neighborhood_set_targets(
+                operations, targets.size, at, weights_at, info, comm
+            )
+
+        self = cls.__new__(cls)
+        self._lists = weights
+        self._make(comm, info, operations, set)
+        return self
+
+    def reversed(self, info=None, operations: int = ALL) -> "Neighborhood":
+        """The same edges the other way round, with their weights: for a reverse halo.
+
+        Block `i` sent travels to the process from which block `i` of this neighborhood comes.
+        """
+        one = self.operations & -self.operations
+
+        def set(operations, info, comm):
+            code = self._set(one, handle(MPI.INFO_NULL), comm)
+            return code or functions.MPIX_Neighborhood_reverse(one, operations, info, comm)
+
+        made = type(self).__new__(type(self))
+        made._make(self.comm, info, operations, set)
+        return made
+
+    def _make(self, comm, info, operations: int, set) -> None:
+        """Makes a neighborhood by `set`, which takes operations, hints and a communicator."""
+        self._held: builtins.set = builtins.set()
+        # the last call of each collective
+        self._last: dict = {}
+        self._set = set
+        self.operations = operations
+        self.comm = comm.Dup()
+        self._comm = handle(self.comm)
+        info, made = info_handle(info)
+        try:
+            check(set(operations, info, self._comm), self.comm)
+            self._look(operations & -operations)
+        except Exception:
+            self.comm.Free()
+            raise
+        finally:
+            if made is not None:
+                made.Free()
+
+    def _look(self, operation: int) -> None:
+        """Asks for the lists."""
+        degrees = (ctypes.c_int * 3)()
+        at = ctypes.addressof(degrees)
+        step = ctypes.sizeof(ctypes.c_int)
+        check(
+            functions.MPIX_Neighborhood_get_count(operation, self._comm, at, at + step, at + 2 * step),
+            self.comm,
+        )
+        self.indegree, self.outdegree = degrees[0], degrees[1]
+        sources, targets = np.empty(self.indegree, dtype=np.intc), np.empty(self.outdegree, dtype=np.intc)
+        unwanted = int(MPI.UNWEIGHTED)
+        check(
+            functions.MPIX_Neighborhood_get(
+                operation,
+                self._comm,
+                self.indegree,
+                sources.ctypes.data,
+                unwanted,
+                self.outdegree,
+                targets.ctypes.data,
+                unwanted,
+            ),
+            self.comm,
+        )
+        self.sources, self.targets = sources.tolist(), targets.tolist()
+
+    def free(self) -> None:
+        """Frees the neighborhood. Every process of the communicator calls this."""
+        if self.comm != MPI.COMM_NULL:
+            for plan in [held for held in self._held if isinstance(held, Plan)]:
+                plan.free()
+            self.comm.Free()
+
+    def __enter__(self) -> "Neighborhood":
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None:
+            self.free()
+
+    def __repr__(self) -> str:
+        return f"<Neighborhood of {self.indegree} sources and {self.outdegree} targets>"
+
+    def describe(self, operation: int = ALLTOALL) -> str:
+        """Describes the schedule of an operation in a few lines."""
+        length = ctypes.c_int()
+        check(
+            functions.MPIX_Neighborhood_describe(operation, self._comm, 0, None, ctypes.addressof(length)),
+            self.comm,
+        )
+        text = ctypes.create_string_buffer(length.value + 1)
+        check(
+            functions.MPIX_Neighborhood_describe(
+                operation, self._comm, len(text), ctypes.addressof(text), ctypes.addressof(length)
+            ),
+            self.comm,
+        )
+        return text.value.decode()
+
+    def _bind(self, shape: "_Shape", send, recv):
+        """Returns both sides of a call."""
+        first = shape.send(send, self.outdegree), shape.recv(recv, self.indegree)
+        widths = {side.width for side in first}
+        if {4, 8} <= widths:
+            first = shape.send(send, self.outdegree, wide=True), shape.recv(recv, self.indegree, wide=True)
+        return (*first, 4 in widths and 8 not in widths)
+
+    def _run(self, shape: "_Shape", send, recv, *op) -> None:
+        last = self._last.get(shape)
+        if last is not None and last[0](send) and last[1](recv):
+            code = last[2](*last[3], *map(handle, op), self._comm)
+        else:
+            first, second, width = self._bind(shape, send, recv)
+            arguments = *first.arguments, *second.arguments
+            code = shape.blocking[width](*arguments, *map(handle, op), self._comm)
+            if first.stable and second.stable:
+                self._last[shape] = first.serve, second.serve, shape.blocking[width], arguments
+                first.weaken()
+                second.weaken()
+        if code:
+            check(code, self.comm)
+
+    def _start(self, shape: "_Shape", send, recv, *op) -> Request:
+        sides = self._bind(shape, send, recv)
+        request = Request(self, self.indegree, (send, recv, sides, op))
+        self._call(request, shape.nonblocking[sides[2]], sides, op)
+        return request
+
+    def _plan(self, shape: "_Shape", send, recv, *op) -> Plan:
+        sides = self._bind(shape, send, recv)
+        plan = Plan(self, self.indegree, (send, recv, sides, op))
+        self._call(plan, shape.persistent[sides[2]], sides, op, handle(MPI.INFO_NULL))
+        return plan
+
+    def _call(self, started, function, sides, op, *rest) -> None:
+        arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
+        code = function(*arguments, started._at)
+        if code:
+            self._held.discard(started)
+            check(code, self.comm)
+
+    def Gather(self, sendbuf, recvbuf) -> None:
+        """Sends one block to all targets and receives one from each source."""
+        self._run(_GATHER, sendbuf, recvbuf)
+
+    def Igather(self, sendbuf, recvbuf) -> Request:
+        """Starts `Gather`. The buffers belong to the call until it is complete."""
+        return self._start(_GATHER, sendbuf, recvbuf)
+
+    def Gather_plan(self, sendbuf, recvbuf) -> Plan:
+        """Makes a plan of `Gather` with these buffers, to be run any number of times."""
+        return self._plan(_GATHER, sendbuf, recvbuf)
+
+    def Gatherv(self, sendbuf, recvbuf) -> None:
+        """Sends one block to all targets and receives one of its own size from each source."""
+        self._run(_GATHERV, sendbuf, recvbuf)
+
+    def Igatherv(self, sendbuf, recvbuf) -> Request:
+        """Starts `Gatherv`. The buffers belong to the call until it is complete."""
+        return self._start(_GATHERV, sendbuf, recvbuf)
+
+    def Gatherv_plan(self, sendbuf, recvbuf) -> Plan:
+        """Makes a plan of `Gatherv` with these buffers, to be run any number of times."""
+        return self._plan(_GATHERV, sendbuf, recvbuf)
+
+    def Alltoall(self, sendbuf, recvbuf) -> None:
+        """Sends a block of its own to each target and receives one from each source, all equally long."""
+        self._run(_ALLTOALL, sendbuf, recvbuf)
+
+    def Ialltoall(self, sendbuf, recvbuf) -> Request:
+        """Starts `Alltoall`. The buffers belong to the call until it is complete."""
+        return self._start(_ALLTOALL, sendbuf, recvbuf)
+
+    def Alltoall_plan(self, sendbuf, recvbuf) -> Plan:
+        """Makes a plan of `Alltoall` with these buffers, to be run any number of times."""
+        return self._plan(_ALLTOALL, sendbuf, recvbuf)
+
+    def Alltoallv(self, sendbuf, recvbuf) -> None:
+        """Sends a block of its own size to each target and receives one from each source."""
+        self._run(_ALLTOALLV, sendbuf, recvbuf)
+
+    def Ialltoallv(self, sendbuf, recvbuf) -> Request:
+        """Starts `Alltoallv`. The buffers belong to the call until it is complete."""
+        return self._start(_ALLTOALLV, sendbuf, recvbuf)
+
+    def Alltoallv_plan(self, sendbuf, recvbuf) -> Plan:
+        """Makes a plan of `Alltoallv` with these buffers, to be run any number of times."""
+        return self._plan(_ALLTOALLV, sendbuf, recvbuf)
+
+    def Alltoallw(self, sendbuf, recvbuf) -> None:
+        """Sends a block of its own size and layout to each target and receives one from each source."""
+        self._run(_ALLTOALLW, sendbuf, recvbuf)
+
+    def Ialltoallw(self, sendbuf, recvbuf) -> Request:
+        """Starts `Alltoallw`. The buffers belong to the call until it is complete."""
+        return self._start(_ALLTOALLW, sendbuf, recvbuf)
+
+    def Alltoallw_plan(self, sendbuf, recvbuf) -> Plan:
+        """Makes a plan of `Alltoallw` with these buffers, to be run any number of times."""
+        return self._plan(_ALLTOALLW, sendbuf, recvbuf)
+
+    def Reduce(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+        """Sends one block to all targets and combines those of the sources."""
+        self._run(_REDUCE, sendbuf, recvbuf, op)
+
+    def Ireduce(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+        """Starts `Reduce`. The buffers belong to the call until it is complete."""
+        return self._start(_REDUCE, sendbuf, recvbuf, op)
+
+    def Reduce_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+        """Makes a plan of `Reduce` with these buffers, to be run any number of times."""
+        return self._plan(_REDUCE, sendbuf, recvbuf, op)
+
+    def Reducev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+        """Sends a block of its own to each target and combines those of the sources."""
+        self._run(_REDUCEV, sendbuf, recvbuf, op)
+
+    def Ireducev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+        """Starts `Reducev`. The buffers belong to the call until it is complete."""
+        return self._start(_REDUCEV, sendbuf, recvbuf, op)
+
+    def Reducev_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+        """Makes a plan of `Reducev` with these buffers, to be run any number of times."""
+        return self._plan(_REDUCEV, sendbuf, recvbuf, op)
+
+    def Accumulate(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+        """Sends a block to each target and combines those received with the receive buffer."""
+        self._run(_ACCUMULATE, sendbuf, recvbuf, op)
+
+    def Iaccumulate(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+        """Starts `Accumulate`. The buffers belong to the call until it is complete."""
+        return self._start(_ACCUMULATE, sendbuf, recvbuf, op)
+
+    def Accumulate_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+        """Makes a plan of `Accumulate` with these buffers, to be run any number of times."""
+        return self._plan(_ACCUMULATE, sendbuf, recvbuf, op)
+
+    def Accumulatev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+        """As `Accumulate`, with blocks of their own sizes."""
+        self._run(_ACCUMULATEV, sendbuf, recvbuf, op)
+
+    def Iaccumulatev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+        """Starts `Accumulatev`. The buffers belong to the call until it is complete."""
+        return self._start(_ACCUMULATEV, sendbuf, recvbuf, op)
+
+    def Accumulatev_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+        """Makes a plan of `Accumulatev` with these buffers, to be run any number of times."""
+        return self._plan(_ACCUMULATEV, sendbuf, recvbuf, op)
+
+    def Accumulatew(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+        """As `Accumulate`, with blocks of their own sizes and layouts."""
+        self._run(_ACCUMULATEW, sendbuf, recvbuf, op)
+
+    def Iaccumulatew(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+        """Starts `Accumulatew`. The buffers belong to the call until it is complete."""
+        return self._start(_ACCUMULATEW, sendbuf, recvbuf, op)
+
+    def Accumulatew_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+        """Makes a plan of `Accumulatew` with these buffers, to be run any number of times."""
+        return self._plan(_ACCUMULATEW, sendbuf, recvbuf, op)

@@ -1,0 +1,123 @@
+"""Collectives that one call starts and another completes."""
+
+import ctypes
+from collections.abc import Iterator
+
+from ._library import check, functions
+
+__all__ = ["Plan", "Request"]
+
+
+class _Started:
+    """What a nonblocking collective and a plan have in common."""
+
+    def __init__(self, neighborhood, sources: int, keep):
+        self._neighborhood = neighborhood
+        self._request = ctypes.c_void_p()
+        self._at = ctypes.addressof(self._request)
+        self._sources = sources
+        # buffers, counts and datatypes that the library reads until the collective is complete, even
+        # if the caller forgets it
+        self._keep = keep
+        neighborhood._held.add(self)
+
+    def _check(self, code: int) -> None:
+        if code:
+            check(code, self._neighborhood.comm)
+
+    def wait(self) -> None:
+        """Waits until every block has arrived and every send buffer may be used again."""
+        code = functions.MPIX_Request_wait(self._at)
+        if not self._request:
+            self._neighborhood._held.discard(self)
+        if code:
+            self._check(code)
+
+    def test(self) -> bool:
+        """Returns true if the collective is complete."""
+        flag = ctypes.c_int()
+        code = functions.MPIX_Request_test(self._at, ctypes.addressof(flag))
+        if not self._request:
+            self._neighborhood._held.discard(self)
+        self._check(code)
+        return bool(flag.value)
+
+    def wait_source(self, index: int) -> None:
+        """Waits until the block of one source has arrived.
+
+        `index` is its entry in the list of sources.
+        """
+        self._check(functions.MPIX_Request_wait_source(self._request, index))
+
+    def test_source(self, index: int) -> bool:
+        """Returns true if the block of one source has arrived."""
+        flag = ctypes.c_int()
+        self._check(functions.MPIX_Request_test_source(self._request, index, ctypes.addressof(flag)))
+        return bool(flag.value)
+
+    def arrived(self) -> Iterator[int]:
+        """Yields the entry of each source once, as soon as its block has arrived.
+
+        The collective is complete when the iterator ends, except for its sends: `wait` waits for
+        these.
+        """
+        indices, count = (ctypes.c_int * max(self._sources, 1))(), ctypes.c_int()
+        while True:
+            self._check(
+                functions.MPIX_Request_waitsome_source(
+                    self._request, ctypes.addressof(count), ctypes.addressof(indices)
+                )
+            )
+            if count.value <= 0:
+                return
+            yield from indices[: count.value]
+
+
+class Request(_Started):
+    """A nonblocking collective under way.
+
+    Complete it with `wait`, or with `test` until it returns true. As a context manager it waits at
+    the end of the block.
+    """
+
+    def __enter__(self) -> "Request":
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None:
+            self.wait()
+
+
+class Plan(_Started):
+    """A collective whose arguments stay the same, to be run any number of times.
+
+    As a context manager it is freed at the end of the block.
+    """
+
+    def start(self) -> "Plan":
+        """Starts the collective once more. Complete it with `wait`, `test` or `arrived` and `wait`."""
+        code = functions.MPIX_Request_start(self._at)
+        if code:
+            self._check(code)
+        return self
+
+    def run(self) -> None:
+        """Starts the collective and waits for it."""
+        code = functions.MPIX_Request_start(self._at) or functions.MPIX_Request_wait(self._at)
+        if code:
+            self._check(code)
+
+    def free(self) -> None:
+        """Frees the plan. A collective under way is completed first."""
+        if self._request:
+            self.wait()
+            self._check(functions.MPIX_Request_free(self._at))
+            self._neighborhood._held.discard(self)
+            self._keep = None
+
+    def __enter__(self) -> "Plan":
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None:
+            self.free()

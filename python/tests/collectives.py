@@ -1,0 +1,220 @@
+"""All collectives, in all forms, against what they are defined to be."""
+
+import array
+
+import numpy as np
+from checks import comm, check, finish, raises
+from mpi4py import MPI
+
+from mpix_neighbor import ALLTOALL, Neighborhood
+
+me, n = comm.rank, comm.size
+
+
+def value(source, target, entry, i):
+    """What process `source` sends to `target` on its edge `entry`, element `i`."""
+    return 1000.0 * source + 100 * target + 10 * entry + i
+
+
+# every process sends to the next two and to itself; sources in the order of ranks
+targets = [(me + 1) % n, (me + 2) % n, me]
+edges = [(s, t, k) for s in range(n) for k, t in enumerate([(s + 1) % n, (s + 2) % n, s])]
+sources = [(s, k) for s, t, k in edges if t == me]
+length = 4
+
+
+def sent(counts):
+    return np.array([value(me, t, k, i) for k, t in enumerate(targets) for i in range(counts(k))])
+
+
+def wanted(counts):
+    return np.array([value(s, me, k, i) for s, k in sources for i in range(counts(k))])
+
+
+def forms(neighborhood, name, send, recv, *rest):
+    """Runs a collective in its three forms; yields before each check."""
+    getattr(neighborhood, name)(send, recv, *rest)
+    yield "blocking"
+    request = getattr(neighborhood, "I" + name.lower())(send, recv, *rest)
+    request.wait()
+    yield "nonblocking"
+    with getattr(neighborhood, name + "_plan")(send, recv, *rest) as plan:
+        for _ in range(3):
+            plan.start()
+            plan.wait()
+        yield "plan"
+        plan.run()
+        yield "run"
+
+
+with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
+    check(edges3.sources == [s for s, _ in sources] and edges3.targets == targets, "the lists")
+    check("schedule" in edges3.describe(ALLTOALL), edges3.describe(ALLTOALL))
+
+    got = np.zeros(3 * length)
+    for form in forms(edges3, "Alltoall", sent(lambda k: length), got):
+        check(np.array_equal(got, wanted(lambda k: length)), f"Alltoall, {form}: {got}")
+        got[:] = 0
+
+    def sizes(k):
+        return k + 1
+
+    send, got = sent(sizes), np.zeros(sum(sizes(k) for _, k in sources))
+    counts = [sizes(k) for _, k in sources]
+    out = [sizes(k) for k in range(3)]
+    for spec in (
+        [got, counts],
+        [got, counts, MPI.DOUBLE],
+        [got, (counts, np.cumsum(counts) - counts), MPI.DOUBLE],
+        (got, np.array(counts, dtype="i"), np.cumsum(counts) - counts, MPI.DOUBLE),
+    ):
+        for form in forms(edges3, "Alltoallv", [send, out], spec):
+            check(np.array_equal(got, wanted(sizes)), f"Alltoallv, {form}: {got}")
+            got[:] = 0
+
+    pairs = MPI.DOUBLE.Create_vector(2, 1, 2).Commit()
+    single = np.array([value(me, t, k, i) for k, t in enumerate(targets) for i in range(2)])
+    got = np.zeros(12)
+    in_bytes = 8 * np.arange(3)
+    for form in forms(
+        edges3,
+        "Alltoallw",
+        [single, [2] * 3, 2 * in_bytes, [MPI.DOUBLE] * 3],
+        [got, [1] * 3, 4 * in_bytes, [pairs] * 3],
+    ):
+        check(
+            np.array_equal(got[::2], wanted(lambda k: 2)) and not got[1::2].any(), f"Alltoallw, {form}: {got}"
+        )
+        got[:] = 0
+    pairs.Free()
+
+    mine, got = np.arange(length) + 10 * me, np.zeros(3 * length, dtype=int)
+    want = np.concatenate([np.arange(length) + 10 * s for s, _ in sources])
+    for form in forms(edges3, "Gather", mine, got):
+        check(np.array_equal(got, want), f"Gather, {form}: {got}")
+        got[:] = 0
+    for form in forms(edges3, "Gatherv", mine, [got, [length] * 3]):
+        check(np.array_equal(got, want), f"Gatherv, {form}: {got}")
+        got[:] = 0
+
+    summed = np.zeros(length, dtype=int)
+    for form in forms(edges3, "Reduce", mine, summed):
+        check(np.array_equal(summed, want.reshape(3, length).sum(0)), f"Reduce, {form}: {summed}")
+        summed[:] = 0
+    for form in forms(edges3, "Reduce", mine, summed, MPI.MAX):
+        check(np.array_equal(summed, want.reshape(3, length).max(0)), f"Reduce, maximum, {form}: {summed}")
+        summed[:] = 0
+    mine3 = np.concatenate([mine + k for k in range(3)])
+    wantv = sum(np.arange(length) + 10 * s + k for s, k in sources)
+    for form in forms(edges3, "Reducev", [mine3, [length] * 3], summed):
+        check(np.array_equal(summed, wantv), f"Reducev, {form}: {summed}")
+        summed[:] = 0
+
+    want3 = np.concatenate([np.arange(length) + 10 * s + k for s, k in sources])
+    got = np.zeros(3 * length, dtype=int)
+    calls = 0
+    for form in forms(edges3, "Accumulate", mine3, got):
+        calls += {"plan": 3}.get(form, 1)
+        check(np.array_equal(got, calls * want3), f"Accumulate, {form}: {got}")
+    got[:] = 0
+    edges3.Accumulatev([mine3, [length] * 3], [got, [length] * 3])
+    places = 8 * length * np.arange(3)
+    edges3.Accumulatew(
+        [mine3, [length] * 3, places, [MPI.INT64_T] * 3], [got, [length] * 3, places, [MPI.INT64_T] * 3]
+    )
+    check(np.array_equal(got, 2 * want3), f"Accumulatev, Accumulatew: {got}")
+
+    # as blocks arrive
+    got, send = np.zeros(3 * length), sent(lambda k: length)
+    with edges3.Alltoall_plan(send, got) as plan:
+        for _ in range(3):
+            got[:] = 0
+            seen = []
+            plan.start()
+            for j in plan.arrived():
+                seen.append(j)
+                block = wanted(lambda k: length)[j * length : (j + 1) * length]
+                check(np.array_equal(got[j * length : (j + 1) * length], block), f"block {j}: {got}")
+            plan.wait()
+            check(sorted(seen) == [0, 1, 2], f"arrived: {seen}")
+
+    # what changes between calls is seen, although the last call is remembered
+    send, got = sent(lambda k: length), np.zeros(3 * length)
+    for kind in (list, np.intc, np.int64):
+        counts = [length] * 3 if kind is list else np.full(3, length, kind)
+        displs = [0, length, 2 * length] if kind is list else length * np.arange(3, dtype=kind)
+        spec = [send, counts, displs, MPI.DOUBLE]
+        for step in range(4):
+            got[:] = 0
+            edges3.Alltoallv(spec, [got, counts, displs, MPI.DOUBLE])
+            want = wanted(lambda k: length).reshape(3, length)
+            want[:, length - step :] = 0
+            check(np.array_equal(got.reshape(3, length), want), f"{kind}, step {step}: {got}")
+            for k in range(3):
+                counts[k] -= 1
+    got, counts = np.zeros(6, np.int32), np.full(3, 2, np.intc)
+    for step in range(3):
+        send = np.repeat(np.int32(10 * me + step), 6)
+        edges3.Alltoallv([send, counts], [got, counts])
+        check(np.array_equal(got, np.repeat([10 * s + step for s, _ in sources], 2)), f"new arrays: {got}")
+    edges3.Alltoall(send, got)
+    edges3.Alltoall([send, 1, MPI.INT32_T], [got, 1, MPI.INT32_T])
+    got[:] = -1
+    edges3.Alltoall(send, got)
+    check((got >= 0).all(), f"array after list: {got}")
+    counts[:] = 1
+    got[:] = -1
+    edges3.Alltoallv([send, counts], [got, counts])
+    check((got[:3] >= 0).all() and (got[3:] < 0).all(), f"counts written: {got}")
+
+    # anything that is a buffer
+    send = array.array("i", [me] * 3)
+    got = array.array("i", [-1] * 3)
+    edges3.Alltoall(send, got)
+    check(list(got) == [s for s, _ in sources], f"array.array: {list(got)}")
+    got = bytearray(3)
+    edges3.Alltoall(bytes([me] * 3), got)
+    check(list(got) == [s for s, _ in sources], f"bytes: {list(got)}")
+
+    # errors keep the text, and nothing is sent
+    error = raises(ValueError, lambda: edges3.Alltoallv([send, [1, 1]], [got, [1, 1, 1]]))
+    check("2 entries, not 3" in str(error), str(error))
+    raises(ValueError, lambda: edges3.Alltoall(np.zeros(4), np.zeros(3)))
+    raises(TypeError, lambda: edges3.Alltoall(np.zeros(3, dtype="i4,i4"), np.zeros(3)))
+    error = raises(MPI.Exception, lambda: edges3.Alltoall([np.zeros(3), -1, MPI.DOUBLE], np.zeros(3)))
+    check("sendcount" in str(error) and error.Get_error_class() == MPI.ERR_COUNT, str(error))
+
+error = raises(MPI.Exception, lambda: Neighborhood(comm, [n + 3], []))
+check(str(n + 3) in str(error) and "sources" in str(error), str(error))
+error = raises(MPI.Exception, lambda: Neighborhood(comm, [], [], info={"schedule": "fastest"}))
+check("fastest" in str(error), str(error))
+
+# topologies, and the edges the other way round
+cart = comm.Create_cart([n], [True])
+with Neighborhood.from_topology(cart, {"verify": True}) as ring:
+    got = np.zeros(2, dtype=int)
+    ring.Alltoall(np.array([2 * me, 2 * me + 1]), got)
+    left, right = cart.Shift(0, 1)
+    check(got.tolist() == [2 * left + 1, 2 * right], f"ring: {got}")
+    with ring.reversed() as back:
+        check(back.sources == ring.targets and back.targets == ring.sources, "reversed")
+        returned = np.zeros(2, dtype=int)
+        back.Accumulate(got, returned)
+        check(returned.tolist() == [2 * me, 2 * me + 1], f"returned: {returned}")
+cart.Free()
+
+with Neighborhood.from_targets(comm, [(me + 1) % n], weights=[5]) as next_one:
+    check(next_one.sources == [(me - 1) % n], str(next_one.sources))
+with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n], weights=([3], [3]), operations=ALLTOALL) as weighted:
+    got = np.zeros(1)
+    request = weighted.Ialltoall(np.array([float(me)]), got)
+    while not request.test():
+        pass
+    check(got[0] == (me - 1) % n, str(got))
+    raises(MPI.Exception, lambda: weighted.Gather(np.zeros(1), got))
+
+# nobody at all
+with Neighborhood(comm, [], []) as alone:
+    alone.Alltoall(np.empty(0), np.empty(0))
+    alone.Alltoallv([np.empty(0), []], [np.empty(0), []])
+finish()

@@ -1,0 +1,60 @@
+"""Sparse exchanges and windows."""
+
+import numpy as np
+from checks import check, comm, finish, raises
+from mpi4py import MPI
+
+from mpix_neighbor import SparseWindow, sparse_exchange, sparse_sources
+
+me, n = comm.rank, comm.size
+
+for protocol in ("auto", "nbx", "pex", "crystal"):
+    for dtype in (float, np.int32, np.dtype([("id", "i4"), ("place", "f8", 3)])):
+        targets = sorted({(me * 3 + 1) % n, me // 2})
+        messages = {
+            t: np.ones(1 + me, dtype) if np.dtype(dtype).names is None else np.zeros(1 + me, dtype)
+            for t in targets
+        }
+        got = sparse_exchange(comm, messages, dtype=dtype, info={"sparse": protocol})
+        want = [s for s in range(n) if me in {(s * 3 + 1) % n, s // 2}]
+        check(sorted(got) == want, f"{protocol}: {sorted(got)}, not {want}")
+        check(all(a.dtype == dtype and a.size == 1 + s for s, a in got.items()), f"{protocol}, {dtype}")
+
+# several messages for one process, an empty one, two dimensions, nothing at all
+got = sparse_exchange(
+    comm, {0: [np.array([me]), np.array([], dtype=int), np.arange(4).reshape(2, 2)]}, dtype=int
+)
+if me == 0:
+    check(list(got) == list(range(n)) and all([a.size for a in got[s]] == [1, 0, 4] for s in got), str(got))
+    check(all(got[s][0][0] == s for s in got), str(got))
+else:
+    check(got == {}, str(got))
+check(sparse_exchange(comm, {}) == {}, "nothing")
+check(sparse_sources(comm, [(me + 1) % n]) == [(me - 1) % n], "sources")
+raises(ValueError, lambda: sparse_exchange(comm, {0: [np.zeros(1), np.zeros(1, int)]}))
+raises(TypeError, lambda: sparse_exchange(comm, {0: np.array([None])}))
+error = raises(MPI.Exception, lambda: sparse_exchange(comm, {n + 1: np.zeros(1)}))
+check(str(n + 1) in str(error), str(error))
+
+array = np.zeros(10)
+with SparseWindow(comm, array) as window:
+    for target in range(n):
+        window.accumulate(target, [2, 5, 2], [1, 2, 1])
+    window.fence()
+    check(array.tolist() == [0, 0, 2 * n, 0, 0, 2 * n, 0, 0, 0, 0], str(array))
+    window.fence()
+    window.put((me + 1) % n, 7, me)
+    window.fence()
+    check(window.get(me, [7])[0] == (me - 1) % n and array[7] == (me - 1) % n, str(array))
+    before = window.fetch_and_op(0, 0, 1)
+    check(0 <= before[0] < n, str(before))
+    window.fence()
+    check(me > 0 or array[0] == n, str(array))
+    window.fence()
+    won = window.compare_and_swap(0, 9, values=me + 1, compare=0)[0] == 0
+    window.fence()
+    check(comm.allreduce(int(won)) == 1, "one process swaps")
+    error = raises(MPI.Exception, lambda: window.put(0, 10, 1.0))
+    check("10" in str(error), str(error))
+raises(TypeError, lambda: SparseWindow(comm, np.zeros((4, 4))[:, 1]))
+finish()
