@@ -96,8 +96,8 @@ preloads:
 # the wheel of the Python package, with the libraries of both inside
 python:
 	@scripts/deps python
-	@$(MAKE) lib $(OPENMPI)
-	@$(MAKE) lib $(MPICH)
+	@$(MAKE) lib preload $(OPENMPI)
+	@$(MAKE) lib preload $(MPICH)
 	scripts/python build/python
 
 # the command-line tool, which needs no MPI

@@ -17,7 +17,9 @@ who sends to them; `SparseWindow` works on single elements of other processes' a
 
 import ctypes as _ctypes
 
-from ._library import Error, functions as _functions, path as library_path
+from ._library import Error, preload
+from ._library import functions as _functions
+from ._library import path as library_path
 from ._neighborhood import ACCUMULATE, ALL, ALLTOALL, GATHER, REDUCE, Neighborhood
 from ._requests import Plan, Request
 from ._sparse import sparse_exchange, sparse_sources
@@ -35,6 +37,7 @@ __all__ = [
     "Request",
     "SparseWindow",
     "library_path",
+    "preload",
     "sparse_exchange",
     "sparse_sources",
 ]

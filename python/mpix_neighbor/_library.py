@@ -8,7 +8,7 @@ from mpi4py import MPI
 
 from . import _functions
 
-__all__ = ["Error", "Handle", "check", "functions", "handle", "handles", "path"]
+__all__ = ["Error", "Handle", "check", "functions", "handle", "handles", "mpi_folder", "path", "preload"]
 
 
 class Error(MPI.Exception):
@@ -41,18 +41,42 @@ def _flavor() -> str:
     return "mpich" if Handle is ctypes.c_int else "abi"
 
 
+def _own(name: str):
+    """Returns a file of the package for this family of MPIs, or None."""
+    file = pathlib.Path(__file__).parent / "lib" / _flavor() / name
+    return str(file) if file.exists() else None
+
+
 def path() -> str:
     """Returns the file of the C library for the MPI of this process.
 
     It is what `MPIX_NEIGHBOR_LIBRARY` names, else the package's own for this family of MPIs, else
     the one that the system's loader finds.
     """
-    named = os.environ.get("MPIX_NEIGHBOR_LIBRARY")
-    if named:
-        return named
-    name = "libmpix_neighbor.so.%d" % _functions.NEIGHBOR_VERSION_MAJOR
-    own = pathlib.Path(__file__).parent / "lib" / _flavor() / name
-    return str(own) if own.exists() else name
+    name = f"libmpix_neighbor.so.{_functions.NEIGHBOR_VERSION_MAJOR}"
+    return os.environ.get("MPIX_NEIGHBOR_LIBRARY") or _own(name) or name
+
+
+def preload() -> str:
+    """Returns the preload library for the MPI of this process, for the variable `LD_PRELOAD`.
+
+    It takes over the neighborhood collectives that a program calls through mpi4py, or in any other
+    way. `python -m mpix_neighbor.run` starts a program with it.
+    """
+    name = "libmpix_neighbor_preload.so"
+    return os.environ.get("MPIX_NEIGHBOR_PRELOAD") or _own(name) or name
+
+
+def mpi_folder() -> str:
+    """Returns the folder of the MPI library that this process has loaded."""
+    with open("/proc/self/maps") as maps:
+        files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count("/")}
+    found = [
+        os.path.dirname(file)
+        for file in files
+        if os.path.basename(file).startswith(("libmpi.so", "libmpich.so"))
+    ]
+    return found[0] if found else ""
 
 
 def _load():

@@ -1,0 +1,50 @@
+"""Starts a program with the preload library, which takes over mpi4py's neighborhood collectives.
+
+    python -m mpix_neighbor.run [OPTIONS OF MPIEXEC] PROGRAM.py [ARGUMENTS]
+    python -m mpix_neighbor.run [OPTIONS OF MPIEXEC] -m MODULE [ARGUMENTS]
+
+The environment variable MPIEXEC names the launcher, `mpiexec` by default. It must be that of the
+MPI that mpi4py runs on.
+"""
+
+import os
+import sys
+
+from mpi4py import MPI
+
+from ._library import mpi_folder, preload
+
+__all__ = ["command", "main"]
+
+
+def command(arguments: list) -> list:
+    """Returns the command that starts a program with the preload library."""
+    for split, argument in enumerate(arguments):
+        if argument.endswith(".py") or argument in ("-m", "-c"):
+            break
+    else:
+        raise SystemExit(__doc__)
+    variables = {"LD_PRELOAD": preload(), "LD_LIBRARY_PATH": mpi_folder()}
+    for name, value in variables.items():
+        before = os.environ.get(name)
+        variables[name] = f"{value}:{before}" if before else value
+    return [
+        *os.environ.get("MPIEXEC", "mpiexec").split(),
+        *arguments[:split],
+        "env",
+        *(f"{name}={value}" for name, value in variables.items()),
+        sys.executable,
+        *arguments[split:],
+    ]
+
+
+def main() -> None:
+    """Replaces this process by the launcher."""
+    words = command(sys.argv[1:])
+    # the import has initialized MPI, which leaves marks in the environment that `os.environ` has not
+    MPI.Finalize()
+    os.execvpe(words[0], words, dict(os.environ))
+
+
+if __name__ == "__main__":
+    main()
