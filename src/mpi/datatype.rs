@@ -160,6 +160,13 @@ impl<'a> Datatypes<'a> {
         // SAFETY: the maker vouches for the entries of blocks with data.
         unsafe { Datatype::from_raw(self.0[block]) }
     }
+
+    /// Returns the bytes of all handles.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: handles are integers or pointers, without padding, and these are borrowed.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(self.0)) }
+    }
 }
 
 impl<'a> From<&'a [Datatype]> for Datatypes<'a> {
