@@ -191,7 +191,7 @@ static void uncommitted(form f, int set) {
   MPI_Datatype old = types[0][0];
   int class = MPI_SUCCESS;
   while (count_of(0) == 0) epoch.counts++, fill_arrays();
-  for (int i = 0; i < 80; i++) CALL("before a type is freed", f, set);
+  for (int i = 0; i < 3; i++) CALL("before a type is freed", f, set);
   MPI_Type_free(&types[0][0]);
   types[0][0] = made(stride_of(me, 0, 0), 0);
   handles_back += types[0][0] == old;
@@ -238,8 +238,8 @@ static void patterns(form f) {
     epoch.displs[i % 3]++, fill_arrays();
     CALL("always new", f, i % SETS);
   }
-  for (int i = 0; i < 100; i++) {
-    if (i == 72) asked = 0;
+  for (int i = 0; i < 300; i++) {
+    if (i == 270) asked = 0;
     CALL("at last the same", f, i % kept);
   }
   CHECK(asked == 0, "form %d: MPI was asked %d times about types that it was asked about before", f, asked);

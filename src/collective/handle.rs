@@ -4,6 +4,8 @@
 //! of their edges. After that, nothing is made but more executors for requests. When the
 //! communicator is freed, MPI's attribute callback drops everything.
 
+// inline(always): see `datatype/remembered.rs`
+
 use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -401,7 +403,7 @@ impl BoundNeighborhood {
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
         if let Some(record) = self.record() {
             // SAFETY: the caller vouches for the buffers.
@@ -420,7 +422,7 @@ impl BoundNeighborhood {
         done
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn run_unobserved(&self, buffers: &Buffers) -> Result<()> {
         // SAFETY: as for `run`.
         unsafe {

@@ -1,11 +1,11 @@
-//! A schedule and the executors of blocking calls, which stay bound to the arguments of the last few
-//! calls.
+//! A schedule and the executors of blocking calls, which stay bound to the arguments of the last
+//! few calls.
 //!
 //! Programs make the same calls again and again, with one pair of buffers or a few. A call whose
 //! arguments are those of an earlier one (`datatype/remembered.rs`) finds an executor that is bound
 //! to them, and starts as a plan does. Any other binds the executor that has not been used for
-//! longest. Once [`PATIENCE`] calls in a row were new, only one in [`RARELY`] is remembered: a
-//! program whose arguments always change pays for binding, not for remembering as well.
+//! longest. Of [`PERIOD`] calls in a row that are new only the first [`PATIENCE`] are remembered: a
+//! program whose arguments always change pays for binding, not for remembering and comparing.
 //!
 //! An executor that combines or forwards blocks, or puts them into a window, holds copies of them.
 //! Of these there is one.
@@ -15,6 +15,8 @@
 //!
 //! Cost: remembering copies the arrays of counts, displacements and datatypes. The first calls with
 //! different arguments make up to [`MOST`] executors.
+
+// inline(always): see `datatype/remembered.rs`
 
 use std::sync::Arc;
 
@@ -33,11 +35,11 @@ use crate::select::Choice;
 /// Most executors.
 const MOST: usize = 4;
 
-/// Calls in a row with new arguments that are remembered.
-const PATIENCE: u32 = 8;
+/// Of so many calls in a row with new arguments...
+const PERIOD: u32 = 256;
 
-/// After these, one call in so many is remembered.
-const RARELY: u32 = 64;
+/// ... so many are remembered.
+const PATIENCE: u32 = 8;
 
 /// A schedule and the executors of blocking calls.
 pub struct Runner {
@@ -52,7 +54,7 @@ pub struct Runner {
     most: usize,
     /// Counts calls.
     clock: u64,
-    /// Calls in a row with new arguments.
+    /// Calls in a row with new arguments, modulo [`PERIOD`].
     misses: u32,
     known: Known,
     /// Buffer addresses of the last calls with new arguments. Others make the call look again for a
@@ -76,7 +78,7 @@ pub struct BoundExecutor {
 
 impl BoundExecutor {
     fn new(executor: Any, any_order: bool) -> BoundExecutor {
-        BoundExecutor { executor, any_order, arguments: RememberedArguments::default(), settled: false, used: 0, freed: 0 }
+        BoundExecutor { executor, any_order, arguments: RememberedArguments::new(), settled: false, used: 0, freed: 0 }
     }
 
     /// Notes how its call has ended, and returns that. After an error the next call binds again.
@@ -131,7 +133,7 @@ impl Runner {
     ///
     /// # Safety
     /// As for `Executor::bind`.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn bind(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<&mut BoundExecutor> {
         let equal = |bound: &BoundExecutor| bound.settled && bound.arguments.are(buffers, &self.known);
         let position = match self.executors.iter().position(equal) {
@@ -153,8 +155,11 @@ impl Runner {
     unsafe fn bind_anew(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<usize> {
         self.see(buffers);
         let any_order = self.is_any_order(buffers)?;
-        let remembers = (self.misses < PATIENCE || self.misses.is_multiple_of(RARELY)) && !device::is_driver_known();
-        self.misses = self.misses.wrapping_add(1);
+        let remembers = self.misses < PATIENCE && !device::is_driver_known();
+        self.misses = (self.misses + 1) % PERIOD;
+        if self.misses == PATIENCE + 1 {
+            self.executors.iter_mut().for_each(|bound| bound.arguments.forget());
+        }
         let position = self.replaced(any_order, remembers).unwrap_or_else(|| self.add(any_order, pool));
         let freed = self.known.freed()?;
         let bound = &mut self.executors[position];

@@ -25,28 +25,6 @@ impl Ints<'_> {
             Ints::Address(v) => v[i] as i64,
         }
     }
-
-    /// Returns the bytes of an entry.
-    #[inline]
-    pub fn width(&self) -> usize {
-        match self {
-            Ints::Narrow(_) => size_of::<i32>(),
-            Ints::Wide(_) => size_of::<i64>(),
-            Ints::Address(_) => size_of::<isize>(),
-        }
-    }
-
-    /// Returns the bytes of all entries.
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        let (first, bytes) = match self {
-            Ints::Narrow(v) => (v.as_ptr().cast(), size_of_val(*v)),
-            Ints::Wide(v) => (v.as_ptr().cast(), size_of_val(*v)),
-            Ints::Address(v) => (v.as_ptr().cast(), size_of_val(*v)),
-        };
-        // SAFETY: integers have no padding, and these are borrowed.
-        unsafe { std::slice::from_raw_parts(first, bytes) }
-    }
 }
 
 /// How the blocks of a buffer are described.

@@ -79,7 +79,7 @@ impl Freed {
         if self.predefined(datatype).is_some() {
             return Ok(true);
         }
-        if self.has_decoded(datatype)? {
+        if Freed::has_decoded(datatype)? {
             return Ok(false);
         }
         let envelope = Envelope::of(datatype)?;
@@ -90,8 +90,7 @@ impl Freed {
     }
 
     /// Returns true if the derived datatype has been decoded, so that it counts once it is freed.
-    #[expect(clippy::unused_self, reason = "it counts here")]
-    pub fn has_decoded(&self, datatype: Datatype) -> Result<bool> {
+    pub fn has_decoded(datatype: Datatype) -> Result<bool> {
         Ok(!KEPT.get(datatype)?.is_null())
     }
 

@@ -35,8 +35,16 @@ enum Kind {
 
 impl Known {
     /// Returns the extent: the bytes from one element to the next.
-    #[inline]
+    #[inline(always)]
     pub fn extent(&self, datatype: Datatype) -> Result<i64> {
+        match self.last.get() {
+            Some((known, Kind::Predefined { extent, .. })) if known == datatype => Ok(extent),
+            _ => self.look_up_extent(datatype),
+        }
+    }
+
+    #[inline(never)]
+    fn look_up_extent(&self, datatype: Datatype) -> Result<i64> {
         match self.kind(datatype)? {
             Kind::Predefined { extent, .. } => Ok(extent),
             Kind::Derived { extent: Some((extent, freed)) } if freed == self.freed()? => Ok(extent),
@@ -46,7 +54,7 @@ impl Known {
 
     fn ask_extent(&self, datatype: Datatype) -> Result<i64> {
         let (freed, extent) = (self.recent.freed()?, datatype.extent()?);
-        let lasting = freed.has_decoded(datatype)?.then(|| (extent, freed.count()));
+        let lasting = Freed::has_decoded(datatype)?.then(|| (extent, freed.count()));
         self.last.set(Some((datatype, Kind::Derived { extent: lasting })));
         Ok(extent)
     }

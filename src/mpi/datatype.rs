@@ -161,11 +161,10 @@ impl<'a> Datatypes<'a> {
         unsafe { Datatype::from_raw(self.0[block]) }
     }
 
-    /// Returns the bytes of all handles.
+    /// Returns the handles.
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: handles are integers or pointers, without padding, and these are borrowed.
-        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(self.0)) }
+    pub fn raw(self) -> &'a [MPI_Datatype] {
+        self.0
     }
 }
 
