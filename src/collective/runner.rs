@@ -4,8 +4,8 @@
 //! Programs make the same calls again and again, with one pair of buffers or a few. A call whose
 //! arguments are those of an earlier one (`datatype/remembered.rs`) finds an executor that is bound
 //! to them, and starts as a plan does. Any other binds the executor that has not been used for
-//! longest. Of [`PERIOD`] calls in a row that are new only the first [`PATIENCE`] are remembered: a
-//! program whose arguments always change pays for binding, not for remembering and comparing.
+//! longest. After [`PATIENCE`] calls in a row that are new, nothing is remembered or looked up until
+//! [`PERIOD`] are over: a program whose arguments always change pays for binding alone.
 //!
 //! An executor that combines or forwards blocks, or puts them into a window, holds copies of them.
 //! Of these there is one.
@@ -35,11 +35,11 @@ use crate::select::Choice;
 /// Most executors.
 const MOST: usize = 4;
 
-/// Of so many calls in a row with new arguments...
-const PERIOD: u32 = 256;
-
-/// ... so many are remembered.
+/// How many calls in a row with new arguments are remembered.
 const PATIENCE: u32 = 8;
+
+/// After how many of them the next [`PATIENCE`] are.
+const PERIOD: u32 = 256;
 
 /// A schedule and the executors of blocking calls.
 pub struct Runner {
@@ -47,11 +47,11 @@ pub struct Runner {
     pub choice: Choice,
     /// Before folding.
     pub schedule: Arc<Schedule>,
-    combine: Option<Combine>,
-    /// At least one; two if reductions may combine blocks in any order.
+    /// At least one. Of those that combine blocks, the second one does so in any order, if the
+    /// caller allows it.
     executors: Vec<BoundExecutor>,
-    /// Most executors that combine blocks alike.
-    most: usize,
+    /// True if executors may be made for more arguments.
+    grows: bool,
     /// Counts calls.
     clock: u64,
     /// Calls in a row with new arguments, modulo [`PERIOD`].
@@ -66,7 +66,6 @@ pub struct Runner {
 pub struct BoundExecutor {
     /// The executor.
     pub executor: Any,
-    any_order: bool,
     arguments: RememberedArguments,
     /// True if the last call has succeeded, false before the first.
     settled: bool,
@@ -77,8 +76,8 @@ pub struct BoundExecutor {
 }
 
 impl BoundExecutor {
-    fn new(executor: Any, any_order: bool) -> BoundExecutor {
-        BoundExecutor { executor, any_order, arguments: RememberedArguments::new(), settled: false, used: 0, freed: 0 }
+    fn new(executor: Any) -> BoundExecutor {
+        BoundExecutor { executor, arguments: RememberedArguments::new(), settled: false, used: 0, freed: 0 }
     }
 
     /// Notes how its call has ended, and returns that. After an error the next call binds again.
@@ -98,33 +97,31 @@ impl Runner {
         let mut runner = Runner {
             choice,
             schedule,
-            combine,
             executors: Vec::with_capacity(MOST),
-            most: if is_light { MOST } else { 1 },
+            grows: is_light,
             clock: 0,
             misses: 0,
             known: Known::default(),
             seen: [(std::ptr::null_mut(), std::ptr::null_mut()); 2],
         };
-        runner.add(false, pool);
+        runner.add(combine, pool);
         if any_order && combine.is_some() {
-            runner.add(true, pool);
+            runner.add(combine.map(Combine::in_any_order), pool);
         }
         runner
     }
 
     /// Makes an executor. Returns its position.
-    fn add(&mut self, any_order: bool, pool: &ExecutorPool) -> usize {
-        let combine = self.combine.map(|combine| if any_order { combine.in_any_order() } else { combine });
+    fn add(&mut self, combine: Option<Combine>, pool: &ExecutorPool) -> usize {
         let executor = pool.executor(&self.schedule, Purpose { combine, request: false, fields: 1, shares: true });
-        self.executors.push(BoundExecutor::new(executor, any_order));
+        self.executors.push(BoundExecutor::new(executor));
         self.executors.len() - 1
     }
 
     /// True if a call with these buffers reduces in any order.
     pub fn is_any_order(&self, buffers: &Buffers) -> Result<bool> {
         match buffers.op {
-            Some(op) if self.executors.iter().any(|bound| bound.any_order) => op.commutes(),
+            Some(op) if self.executors.len() > 1 => op.commutes(),
             _ => Ok(false),
         }
     }
@@ -135,19 +132,27 @@ impl Runner {
     /// As for `Executor::bind`.
     #[inline(always)]
     pub unsafe fn bind(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<&mut BoundExecutor> {
-        let equal = |bound: &BoundExecutor| bound.settled && bound.arguments.are(buffers, &self.known);
-        let position = match self.executors.iter().position(equal) {
-            Some(position) if !device::is_driver_known() => {
+        let position = match self.find(buffers) {
+            Some(position) => {
                 self.misses = 0;
                 position
             }
             // SAFETY: the caller vouches for the buffers.
-            _ => unsafe { self.bind_anew(buffers, pool) }?,
+            None => unsafe { self.bind_anew(buffers, pool) }?,
         };
         self.clock += 1;
         let bound = &mut self.executors[position];
         (bound.settled, bound.used) = (false, self.clock);
         Ok(bound)
+    }
+
+    /// Returns the position of an executor that is bound to the buffers, if one is.
+    #[inline(always)]
+    fn find(&self, buffers: &Buffers) -> Option<usize> {
+        if self.misses > PATIENCE || device::is_driver_known() {
+            return None;
+        }
+        self.executors.iter().position(|bound| bound.settled && bound.arguments.are(buffers, &self.known))
     }
 
     /// Binds an executor to new buffers. Returns its position.
@@ -157,10 +162,8 @@ impl Runner {
         let any_order = self.is_any_order(buffers)?;
         let remembers = self.misses < PATIENCE && !device::is_driver_known();
         self.misses = (self.misses + 1) % PERIOD;
-        if self.misses == PATIENCE + 1 {
-            self.executors.iter_mut().for_each(|bound| bound.arguments.forget());
-        }
-        let position = self.replaced(any_order, remembers).unwrap_or_else(|| self.add(any_order, pool));
+        let position =
+            if self.grows { self.replaced(remembers).unwrap_or_else(|| self.add(None, pool)) } else { usize::from(any_order) };
         let freed = self.known.freed()?;
         let bound = &mut self.executors[position];
         bound.arguments.forget();
@@ -177,16 +180,17 @@ impl Runner {
     }
 
     /// Returns the position of the executor for a call with new arguments: one whose last call has
-    /// failed, which may know why, or the one used longest ago; always the same one if the call is
-    /// not remembered. `None`: another executor is to be made.
-    fn replaced(&self, any_order: bool, remembers: bool) -> Option<usize> {
-        let mut alike = (0..self.executors.len()).filter(|&k| self.executors[k].any_order == any_order);
-        if !remembers {
-            return alike.next();
+    /// failed, which may know why, or the one used longest ago; the first one if the call is not
+    /// remembered. `None`: another executor is to be made.
+    fn replaced(&self, remembers: bool) -> Option<usize> {
+        if let Some(failed) = self.executors.iter().position(|bound| !bound.settled) {
+            return Some(failed);
         }
-        let count = alike.clone().count();
-        let oldest = alike.min_by_key(|&k| (self.executors[k].settled, self.executors[k].used))?;
-        (count >= self.most || !self.executors[oldest].settled).then_some(oldest)
+        if !remembers {
+            return Some(0);
+        }
+        let oldest = (0..self.executors.len()).min_by_key(|&k| self.executors[k].used);
+        oldest.filter(|_| self.executors.len() >= MOST)
     }
 
     /// Remembers the addresses of buffers, and looks for a device driver if they are new: CUDA's

@@ -64,7 +64,7 @@ impl MessageBlock {
         } else if was {
             // `packing` holds for the address of the previous call only
             self.forget();
-            self.bind(side, known, freed, &mut None, comm)?;
+            self.bind(side, known, freed, comm)?;
         }
         Ok(())
     }
@@ -81,9 +81,9 @@ impl MessageBlock {
     }
 
     /// Locates the block. Neither asks MPI nor allocates if datatype and count are those of the
-    /// previous call. `latest` remembers the datatype that MPI has accepted last in this call.
+    /// previous call.
     #[inline(always)]
-    pub fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, latest: &mut Option<Datatype>, comm: &Comm) -> Result<()> {
+    pub fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         let located = side.locate(self.entry as usize)?;
         self.at = located.at;
         if self.accepted == Some(located.datatype)
@@ -93,21 +93,12 @@ impl MessageBlock {
         {
             return Ok(());
         }
-        self.look_at(&located, side, known, freed, latest, comm).inspect_err(|_| self.accepted = None)
+        self.look_at(&located, side, known, freed, comm).inspect_err(|_| self.accepted = None)
     }
 
-    fn look_at(
-        &mut self,
-        located: &Located,
-        side: &Blocks,
-        known: &Known,
-        freed: u64,
-        latest: &mut Option<Datatype>,
-        comm: &Comm,
-    ) -> Result<()> {
+    fn look_at(&mut self, located: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         if self.accepted != Some(located.datatype) || self.freed != freed {
-            accept(latest, located.datatype, side, self.entry as usize, comm)?;
-            self.accepted = Some(located.datatype);
+            accept(&mut self.accepted, located.datatype, side, self.entry as usize, comm)?;
         }
         refuse_null(located, side)?;
         (self.count, self.freed) = (located.count, freed);

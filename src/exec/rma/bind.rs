@@ -17,15 +17,15 @@ impl Rma {
         self.copies.clear();
         self.leave_memory();
         self.to_all = blocks::is_one(&buffers.input);
-        let (freed, mut latest) = (self.known[0].freed()?, None);
+        let freed = self.known[0].freed()?;
         for block in &mut self.outputs {
-            block.bind(&buffers.output, &self.known[1], freed, &mut latest, &self.comm)?;
+            block.bind(&buffers.output, &self.known[1], freed, &self.comm)?;
         }
         let Self { self_edges, known, accepted, copies, pack, comm, .. } = self;
         bind_copies(self_edges, buffers, &known[0], accepted, (copies, pack), comm)?;
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..own] {
-            block.bind(&buffers.input, &self.known[0], freed, &mut latest, &self.comm)?;
+            block.bind(&buffers.input, &self.known[0], freed, &self.comm)?;
         }
         self.lay_out()
     }

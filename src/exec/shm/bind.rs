@@ -20,13 +20,13 @@ impl Shm {
         self.stuck = false;
         let Some(first) = fields.first() else { return Ok(()) };
         self.to_all = blocks::is_one(&first.input);
-        let (freed, mut latest) = (self.known[0][0].freed()?, None);
+        let freed = self.known[0][0].freed()?;
         if let Some(op) = first.op {
             self.bind_fold(op, first)?;
         } else {
             for block in &mut self.outputs {
                 let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
-                block.bind(side, known, freed, &mut latest, &self.comm)?;
+                block.bind(side, known, freed, &self.comm)?;
             }
             if !self.self_edges.is_empty() {
                 self.bind_copies(fields)?;
@@ -35,7 +35,7 @@ impl Shm {
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..own] {
             let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
-            block.bind(side, known, freed, &mut latest, &self.comm)?;
+            block.bind(side, known, freed, &self.comm)?;
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
             send.bytes = blocks::total(&self.inputs[send.blocks.clone()])?;
