@@ -320,8 +320,8 @@ static void patterns(form f) {
     epoch.displs[i % 3]++, fill_arrays();
     CALL("always new", f, i % SETS);
   }
-  for (int i = 0; i < 300; i++) {
-    if (i == 270) asked = 0;
+  for (int i = 0; i < 1100; i++) {
+    if (i == 1070) asked = 0;
     CALL("at last the same", f, i % kept);
   }
   /* what is verified is not remembered, and how long schedules are compared depends on their times */

@@ -39,7 +39,7 @@ const MOST: usize = 4;
 const PATIENCE: u32 = 8;
 
 /// After how many of them the next [`PATIENCE`] are.
-const PERIOD: u32 = 256;
+const PERIOD: u32 = 1024;
 
 /// A schedule and the executors of blocking calls.
 pub struct Runner {
