@@ -1,6 +1,6 @@
-/* Blocking calls whose arguments are those of earlier ones, or nearly so: nothing of an earlier call
-   may serve another one. A script changes one displacement, counts, datatypes, buffers or form of
-   the call, in place; frees datatypes so that their handles come back as others; and puts other
+/* Blocking calls whose arguments are those of earlier ones, or nearly so: nothing of an earlier
+   call may serve another one. A script changes one displacement, counts, datatypes, buffers or form
+   of the call, in place; frees datatypes so that their handles come back as others; and puts other
    operations, errors, nested calls and new neighborhoods between. Each process computes what must
    arrive. What is remembered is counted by the calls that ask MPI about datatypes.
 
@@ -324,7 +324,7 @@ static void patterns(form f) {
     if (i == 1070) asked = 0;
     CALL("at last the same", f, i % kept);
   }
-  /* what is verified is not remembered, and how long schedules are compared depends on their times */
+  /* what is verified is not remembered; how long schedules are compared depends on their times */
   const char *schedule = getenv("MPIX_SCHEDULE");
   int forgets = getenv("MPIX_NEIGHBOR_VERIFY") || (schedule && strcmp(schedule, "measure") == 0);
   CHECK(asked == 0 || forgets, "form %d: MPI was asked %d times about types that it was asked about before", f, asked);

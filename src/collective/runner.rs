@@ -4,8 +4,8 @@
 //! Programs make the same calls again and again, with one pair of buffers or a few. A call whose
 //! arguments are those of an earlier one (`datatype/remembered.rs`) finds an executor that is bound
 //! to them, and starts as a plan does. Any other binds the executor that has not been used for
-//! longest. After [`PATIENCE`] calls in a row that are new, nothing is remembered or looked up until
-//! [`PERIOD`] are over: a program whose arguments always change pays for binding alone.
+//! longest. After [`PATIENCE`] calls in a row that are new, nothing is remembered or looked up
+//! until [`PERIOD`] are over: a program whose arguments always change pays for binding alone.
 //!
 //! An executor that combines or forwards blocks, or puts them into a window, holds copies of them.
 //! Of these there is one.
