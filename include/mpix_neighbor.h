@@ -476,7 +476,10 @@ int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
 //
 // Cost: Rounds and messages as `MPIX_Neighborhood_describe` reports. With the schedule `direct`,
-// one round, and for each edge to another process one message of the bytes of its block.
+// one round, and for each edge to another process one message of the bytes of its block. A call
+// with the arguments of one of the last four (of the last one, if blocks are combined or passed on)
+// starts as a plan does: that they are the same is all that is checked. The first calls with new
+// arguments allocate.
 //
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
 int MPIX_Neighbor_gather(const void *sendbuf,
@@ -701,7 +704,10 @@ int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
 //
 // Cost: Rounds and messages as `MPIX_Neighborhood_describe` reports. With the schedule `direct`,
-// one round, and for each edge to another process one message of the bytes of its block.
+// one round, and for each edge to another process one message of the bytes of its block. A call
+// with the arguments of one of the last four (of the last one, if blocks are combined or passed on)
+// starts as a plan does: that they are the same is all that is checked. The first calls with new
+// arguments allocate.
 //
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
 int MPIX_Neighbor_alltoall(const void *sendbuf,

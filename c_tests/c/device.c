@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "device/device.h"
 #include "forms.h"
+#include <sys/mman.h>
 
 enum { LONGEST = 40000, FIELDS = 3 };
 
@@ -382,13 +383,24 @@ int main(int argc, char **argv) {
     graph g = complete();
     graph_set(&g, MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm);
     int *host = filled(size * COUNT, me), *result = filled(size * COUNT, -1);
+    size_t bytes = (size_t)size * COUNT * sizeof(int);
+    void *pages = mmap(NULL, bytes + 3 * (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 3; i++) OK(MPIX_Neighbor_alltoall(host, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
+    for (int i = 0; i < 3; i++) OK(MPIX_Neighbor_alltoall(pages, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
     standin_load();
     memory device = memory_of(size * COUNT, me, DEVICE);
     OK(MPIX_Neighbor_alltoall(device.at, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
     CHECK(result[size * COUNT - 1] == size - 1, "%d", result[size * COUNT - 1]);
     OK(MPIX_Neighbor_alltoall(host, COUNT, MPI_INT, device.at, COUNT, MPI_INT, comm));
     CHECK(device.image[size * COUNT - 1] == size - 1, "%d", device.image[size * COUNT - 1]);
+    /* pages that were the host's in calls before become a device's, for the same call */
+    CHECK(standin_allocate(bytes, DEVICE, pages) == pages, "other addresses");
+    int *image = standin_alias(pages), blocks = standin_device_blocks();
+    for (int i = 0; i < size * COUNT; i++) image[i] = me + 10, result[i] = -1;
+    OK(MPIX_Neighbor_alltoall(pages, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
+    CHECK(result[size * COUNT - 1] == size + 9, "%d from pages that have become a device's", result[size * COUNT - 1]);
+    CHECK(standin_device_blocks() > blocks, "pages that have become a device's are taken for the host's");
+    standin_free(pages);
     memory_free(&device), free(host), free(result);
     graph_free(&g);
   }

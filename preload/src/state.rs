@@ -15,6 +15,7 @@ use mpix_neighbor::capi::{
     MPIX_Neighborhood_set_topology,
 };
 use mpix_neighbor::util::cast::{to_int, to_usize};
+use mpix_neighbor::util::recall::{Epoch, Recall};
 
 use crate::attribute::Key;
 use crate::constants::RSMPI_COMM_NULL;
@@ -26,6 +27,14 @@ use crate::{ending, guard, schedules, settings};
 
 /// The states of communicators.
 static KEY: Key = Key::new(deleted);
+
+/// Ends whenever a communicator loses its state: its handle may come back as another one's.
+static DROPPED: Epoch = Epoch::new();
+
+thread_local! {
+    /// The state found last.
+    static FOUND: Recall<MPI_Comm, *const State> = const { Recall::new() };
+}
 
 /// True from the start of `MPI_Finalize`, which then frees all communicators.
 pub static FINALIZING: AtomicBool = AtomicBool::new(false);
@@ -93,7 +102,8 @@ impl Drop for State {
     }
 }
 
-/// The state of a communicator, if it has one. Costs one MPI call.
+/// The state of a communicator, if it has one. Costs one MPI call, none if this thread asked last
+/// for the same one.
 ///
 /// # Safety
 /// `comm` must be what the MPI takes for a communicator; the reference must not outlive it.
@@ -125,8 +135,15 @@ unsafe fn pointer(comm: MPI_Comm) -> *const State {
     if comm == RSMPI_COMM_NULL {
         return std::ptr::null();
     }
+    let epoch = DROPPED.now();
+    if let Some(state) = FOUND.with(|found| found.answer(comm, epoch)) {
+        return state;
+    }
     // SAFETY: the caller vouches for `comm`.
-    unsafe { KEY.get(comm) }.map_or(std::ptr::null(), |value| value.cast_const().cast())
+    let Some(value) = (unsafe { KEY.get(comm) }) else { return std::ptr::null() };
+    let state = value.cast_const().cast();
+    FOUND.with(|found| found.keep(comm, state, epoch));
+    state
 }
 
 /// Gives a new communicator a state. Collective over it.
@@ -292,5 +309,6 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         // requests that still exist keep the rest alive
         *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
     });
+    DROPPED.end();
     if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN.cast_signed() }
 }

@@ -2,12 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::collective::Purpose;
 use crate::collective::fuse::Joined;
 use crate::collective::transport::Transport;
 use crate::collective::verify::Findings;
-use crate::collective::{Operation, Purpose, Selected};
-use crate::datatype::buffers::Buffers;
-use crate::error::Result;
 use crate::exec::accumulate::Accumulate;
 use crate::exec::combine::Combine;
 use crate::exec::forward::Forward;
@@ -20,7 +18,6 @@ use crate::exec::{Any, Executor};
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
 use crate::schedule::{Algorithm, Block, Op, Schedule};
-use crate::select::Choice;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Makes the executors of a neighborhood, and keeps those that requests have given back.
@@ -253,48 +250,5 @@ impl ExecutorPool {
         if lease.reusable {
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(lease);
         }
-    }
-}
-
-/// A schedule and the executors of blocking calls.
-pub struct Runner {
-    /// The algorithm, and why it was chosen.
-    pub choice: Choice,
-    /// Before folding.
-    pub schedule: Arc<Schedule>,
-    executor: Any,
-    /// For reductions in any order, where the caller allows them.
-    any_order: Option<Any>,
-}
-
-impl Runner {
-    /// Makes the executors of a schedule. `any_order`: reductions may combine blocks in any order.
-    pub fn new(selected: Selected, operation: Operation, any_order: bool, pool: &ExecutorPool) -> Runner {
-        let Selected { choice, schedule } = selected;
-        let combine = operation.combines();
-        let executor = |combine| pool.executor(&schedule, Purpose { combine, request: false, fields: 1, shares: true });
-        Runner {
-            choice,
-            executor: executor(combine),
-            any_order: combine.filter(|_| any_order).map(|combine| executor(Some(combine.in_any_order()))),
-            schedule,
-        }
-    }
-
-    /// True if a call with these buffers reduces in any order.
-    pub fn is_any_order(&self, buffers: &Buffers) -> Result<bool> {
-        match (&self.any_order, buffers.op) {
-            (Some(_), Some(op)) => op.commutes(),
-            _ => Ok(false),
-        }
-    }
-
-    /// The executor for a call.
-    #[inline]
-    pub fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut Any> {
-        Ok(match (&mut self.any_order, buffers.op) {
-            (Some(any), Some(op)) if op.commutes()? => any,
-            _ => &mut self.executor,
-        })
     }
 }

@@ -4,15 +4,18 @@
 //! of their edges. After that, nothing is made but more executors for requests. When the
 //! communicator is freed, MPI's attribute callback drops everything.
 
-use std::cell::{Cell, RefCell, RefMut};
+// inline(always): see `datatype/remembered.rs`
+
+use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::collective::autotune::Trial;
 use crate::collective::describe::{self, Summary};
-use crate::collective::executors::{ExecutorPool, Lease, Runner};
+use crate::collective::executors::{ExecutorPool, Lease};
 use crate::collective::fuse::Joined;
+use crate::collective::runner::{BoundExecutor, Runner};
 use crate::collective::tags::Tags;
 use crate::collective::verify::Findings;
 use crate::collective::{OPERATIONS, Operation, Selected};
@@ -25,7 +28,7 @@ use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{self, Communicator, device};
+use crate::mpi::{self, Communicator};
 use crate::observe::Record;
 use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
@@ -45,9 +48,6 @@ pub struct BoundNeighborhood {
     extents: Extents,
     /// True while the first calls are timed to compare schedules.
     timed: AtomicBool,
-    /// Buffer addresses of the last blocking calls. New ones make the call look again for a device
-    /// driver, which may have been loaded meanwhile.
-    seen: [Cell<(*mut u8, *mut u8)>; 2],
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
     trial: RefCell<Option<Trial<Runner>>>,
@@ -233,7 +233,6 @@ impl BoundNeighborhood {
             extents: Extents::default(),
             timed: AtomicBool::new(trial.is_some() && !hints.verify),
             hints,
-            seen: Default::default(),
             summary: Mutex::new(Summary::new(first.choice, &first.schedule, rivals)),
             runner: RefCell::new(first),
             trial: RefCell::new(trial),
@@ -362,16 +361,11 @@ impl BoundNeighborhood {
         self.pool.is_near(rank)
     }
 
-    /// Binds an executor to buffers and runs it to completion.
-    ///
-    /// # Safety
-    /// As for `Executor::bind`.
+    /// Runs a bound executor to completion.
     #[inline]
-    unsafe fn execute(&self, executor: &mut Any, algorithm: Algorithm, buffers: &Buffers) -> Result<()> {
-        // SAFETY: the caller vouches for the buffers.
-        unsafe { executor.bind(buffers) }?;
-        executor.start(self.tag(algorithm)?)?;
-        self.wait_for(executor)
+    fn execute(&self, bound: &mut BoundExecutor, tag: i32) -> Result<()> {
+        let ended = bound.executor.start(tag).and_then(|()| self.wait_for(&mut bound.executor));
+        bound.settle(ended)
     }
 
     /// The tag of the next collective, which this algorithm runs.
@@ -409,11 +403,8 @@ impl BoundNeighborhood {
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
-        if self.seen[0].get() != (buffers.input.base, buffers.output.base) {
-            self.see(buffers);
-        }
         if let Some(record) = self.record() {
             // SAFETY: the caller vouches for the buffers.
             return unsafe { self.run_observed(record, buffers) };
@@ -431,7 +422,7 @@ impl BoundNeighborhood {
         done
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn run_unobserved(&self, buffers: &Buffers) -> Result<()> {
         // SAFETY: as for `run`.
         unsafe {
@@ -440,20 +431,8 @@ impl BoundNeighborhood {
             }
             let mut runner = self.runner()?;
             let algorithm = runner.choice.algorithm;
-            self.execute(runner.executor_for(buffers)?, algorithm, buffers)
-        }
-    }
-
-    /// Remembers the buffers, and looks for a device driver if they are new: CUDA's runtime loads
-    /// its driver with the first allocation. With `MPI_BOTTOM` each call may have other buffers.
-    #[cold]
-    fn see(&self, buffers: &Buffers) {
-        let (new, [last, other]) = ((buffers.input.base, buffers.output.base), &self.seen);
-        if other.replace(last.replace(new)) != new {
-            device::look();
-        }
-        if new.0.is_null() || new.1.is_null() {
-            last.set((std::ptr::null_mut(), std::ptr::without_provenance_mut(1)));
+            let bound = runner.bind(buffers, &self.pool)?;
+            self.execute(bound, self.tag(algorithm)?)
         }
     }
 
@@ -477,18 +456,14 @@ impl BoundNeighborhood {
         };
         let result = comparison.take_turn(&mut runner, self.comm(), |candidate| {
             let algorithm = candidate.choice.algorithm;
+            // erroneous arguments take no turn: they are found before anything is sent
             // SAFETY: the caller vouches for the buffers.
-            unsafe {
-                let executor = candidate.executor_for(buffers)?;
-                // erroneous arguments take no turn: they are found before anything is sent
-                executor.bind(buffers)?;
-                let mut barrier = coll::start_barrier(self.comm())?;
-                self.outstanding.until(self.yields(), || barrier.test())?;
-                let begin = Instant::now();
-                let tag = self.tag(algorithm)?;
-                let result = executor.start(tag).and_then(|()| self.wait_for(executor));
-                Ok((result, begin.elapsed().as_secs_f64()))
-            }
+            let bound = unsafe { candidate.bind(buffers, &self.pool) }?;
+            let mut barrier = coll::start_barrier(self.comm())?;
+            self.outstanding.until(self.yields(), || barrier.test())?;
+            let begin = Instant::now();
+            let result = self.execute(bound, self.tag(algorithm)?);
+            Ok((result, begin.elapsed().as_secs_f64()))
         })?;
         if comparison.is_complete() {
             let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);

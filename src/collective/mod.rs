@@ -18,6 +18,7 @@ pub mod executors;
 pub mod fuse;
 pub mod handle;
 pub mod request;
+pub mod runner;
 pub mod set;
 pub mod tags;
 pub mod transport;

@@ -79,7 +79,7 @@ impl Freed {
         if self.predefined(datatype).is_some() {
             return Ok(true);
         }
-        if !KEPT.get(datatype)?.is_null() {
+        if Freed::has_decoded(datatype)? {
             return Ok(false);
         }
         let envelope = Envelope::of(datatype)?;
@@ -87,6 +87,11 @@ impl Freed {
             self.remember(datatype, decode(&envelope, datatype)?.map(Arc::new));
         }
         Ok(envelope.is_predefined())
+    }
+
+    /// Returns true if the derived datatype has been decoded, so that it counts once it is freed.
+    pub fn has_decoded(datatype: Datatype) -> Result<bool> {
+        Ok(!KEPT.get(datatype)?.is_null())
     }
 
     /// Returns the typemap of a predefined datatype that has been decoded.

@@ -11,8 +11,8 @@ use crate::mpi::Datatype;
 /// Facts about the datatypes that were looked up last.
 ///
 /// Predefined datatypes never change. MPI may reuse the handle of a freed derived datatype for
-/// another derived one, so only two facts about it are cached: that it is derived, and its typemap
-/// until a datatype is freed.
+/// another derived one, so only that it is derived is cached for good; its typemap, and the extent
+/// of one that has been decoded, until a datatype is freed.
 #[derive(Debug, Default)]
 pub struct Known {
     last: Cell<Option<(Datatype, Kind)>>,
@@ -26,17 +26,37 @@ enum Kind {
         /// True if consecutive elements leave no gaps.
         dense: bool,
     },
-    Derived,
+    Derived {
+        /// The extent, and how many datatypes had been freed; `None` if nobody would tell that this
+        /// one is.
+        extent: Option<(i64, u64)>,
+    },
 }
 
 impl Known {
     /// Returns the extent: the bytes from one element to the next.
-    #[inline]
+    #[inline(always)]
     pub fn extent(&self, datatype: Datatype) -> Result<i64> {
+        match self.last.get() {
+            Some((known, Kind::Predefined { extent, .. })) if known == datatype => Ok(extent),
+            _ => self.look_up_extent(datatype),
+        }
+    }
+
+    #[inline(never)]
+    fn look_up_extent(&self, datatype: Datatype) -> Result<i64> {
         match self.kind(datatype)? {
             Kind::Predefined { extent, .. } => Ok(extent),
-            Kind::Derived => datatype.extent(),
+            Kind::Derived { extent: Some((extent, freed)) } if freed == self.freed()? => Ok(extent),
+            Kind::Derived { .. } => self.ask_extent(datatype),
         }
+    }
+
+    fn ask_extent(&self, datatype: Datatype) -> Result<i64> {
+        let (freed, extent) = (self.recent.freed()?, datatype.extent()?);
+        let lasting = Freed::has_decoded(datatype)?.then(|| (extent, freed.count()));
+        self.last.set(Some((datatype, Kind::Derived { extent: lasting })));
+        Ok(extent)
     }
 
     /// Returns the size of a predefined datatype without holes; `None` for all others.
@@ -50,11 +70,12 @@ impl Known {
 
     /// Returns true if the datatype is derived, so that its owner may free it.
     pub fn is_derived(&self, datatype: Datatype) -> Result<bool> {
-        Ok(matches!(self.kind(datatype)?, Kind::Derived))
+        Ok(matches!(self.kind(datatype)?, Kind::Derived { .. }))
     }
 
     /// Returns how many decoded datatypes have been freed. While this number stays, equal handles
     /// are equal datatypes.
+    #[inline]
     pub fn freed(&self) -> Result<u64> {
         Ok(self.recent.freed()?.count())
     }
@@ -77,7 +98,7 @@ impl Known {
             let extent = datatype.extent()?;
             Kind::Predefined { extent, dense: datatype.size()? == extent && datatype.true_extent()? == (0, extent) }
         } else {
-            Kind::Derived
+            Kind::Derived { extent: None }
         };
         self.last.set(Some((datatype, kind)));
         Ok(kind)
@@ -122,6 +143,7 @@ impl Recent {
     }
 
     /// Returns the process's counter.
+    #[inline]
     pub fn freed(&self) -> Result<&Arc<Freed>> {
         if let Some(freed) = self.freed.get() {
             return Ok(freed);

@@ -1,7 +1,8 @@
 //! Datatypes, and the buffers that they describe.
 //!
 //! `typemap` and `layout` are pure and tested without MPI. `decode` asks MPI for the typemaps of
-//! datatypes, `pack` and `copy` move the bytes of blocks, `check` and `captured` serve arguments.
+//! datatypes, `pack` and `copy` move the bytes of blocks, `check`, `captured` and
+//! `remembered` serve arguments.
 
 #[cfg(feature = "mpi")]
 pub mod buffers;
@@ -21,4 +22,6 @@ pub mod layout;
 mod loops;
 #[cfg(feature = "mpi")]
 pub mod pack;
+#[cfg(feature = "mpi")]
+pub mod remembered;
 pub mod typemap;

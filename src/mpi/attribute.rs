@@ -8,6 +8,7 @@ use super::comm::Communicator;
 use super::datatype::Datatype;
 use super::{MPI_Comm, MPI_Datatype, check};
 use crate::error::Result;
+use crate::util::recall::{Epoch, Recall};
 
 unsafe extern "C" {
     fn mpixn_create_keyval(delete_fn: Option<DeleteFn<MPI_Comm>>, keyval: *mut c_int) -> c_int;
@@ -15,6 +16,14 @@ unsafe extern "C" {
 }
 
 type DeleteFn<Handle> = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
+
+/// Ends whenever a value is dropped: a communicator's handle may come back as another one's.
+static DROPPED: Epoch = Epoch::new();
+
+thread_local! {
+    /// The value found last, by keyval and communicator.
+    static FOUND: Recall<(c_int, MPI_Comm), *mut c_void> = const { Recall::new() };
+}
 
 /// A kind of attribute of communicators: values of type `T`, owned by the communicator. The keyval
 /// is made at the first use.
@@ -39,18 +48,18 @@ impl<T> Key<T> {
         Ok(*self.keyval.get_or_init(|| keyval))
     }
 
-    /// Returns the communicator's value, null if it has none. Costs one call of MPI.
+    /// Returns the communicator's value, null if it has none. Costs one call of MPI, none if this
+    /// thread asked last for the same one.
     #[inline]
     pub fn get(&self, comm: Communicator) -> Result<*mut T> {
         let Some(&keyval) = self.keyval.get() else {
             return Ok(std::ptr::null_mut());
         };
-        let mut value: *mut T = std::ptr::null_mut();
-        let mut found = 0;
-        // SAFETY: a live communicator; MPI writes the pointer that `set` stored.
-        let rc = unsafe { mpi_sys::MPI_Comm_get_attr(comm.raw(), keyval, (&raw mut value).cast(), &mut found) };
-        check(rc, "MPI_Comm_get_attr")?;
-        Ok(if found != 0 { value } else { std::ptr::null_mut() })
+        let epoch = DROPPED.now();
+        match FOUND.with(|found| found.answer((keyval, comm.raw()), epoch)) {
+            Some(value) => Ok(value.cast()),
+            None => ask(keyval, comm, epoch).map(<*mut c_void>::cast),
+        }
     }
 
     /// Gives the communicator a value, and drops an earlier one.
@@ -80,6 +89,20 @@ impl<T> Key<T> {
         // SAFETY: a live communicator; the attribute exists, and nobody refers to its value.
         check(unsafe { mpi_sys::MPI_Comm_delete_attr(comm.raw(), self.keyval()?) }, "MPI_Comm_delete_attr")
     }
+}
+
+/// Asks MPI for the value of a communicator, and recalls it if there is one.
+#[inline(never)]
+fn ask(keyval: c_int, comm: Communicator, epoch: u64) -> Result<*mut c_void> {
+    let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
+    // SAFETY: a live communicator; MPI writes the pointer that `set` stored.
+    let rc = unsafe { mpi_sys::MPI_Comm_get_attr(comm.raw(), keyval, (&raw mut value).cast(), &mut found) };
+    check(rc, "MPI_Comm_get_attr")?;
+    if found == 0 {
+        return Ok(std::ptr::null_mut());
+    }
+    FOUND.with(|last| last.keep((keyval, comm.raw()), value, epoch));
+    Ok(value)
 }
 
 /// Notes when its communicator is freed.
@@ -163,6 +186,7 @@ unsafe extern "C" fn drop_value<Handle, T>(_handle: Handle, _keyval: c_int, valu
         // once for it.
         drop(unsafe { Box::from_raw(value.cast::<T>()) });
     });
+    DROPPED.end();
     match dropped {
         Ok(()) => super::success(),
         Err(_) => super::errors::own_class(crate::error::Class::Intern),

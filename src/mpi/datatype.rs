@@ -160,6 +160,12 @@ impl<'a> Datatypes<'a> {
         // SAFETY: the maker vouches for the entries of blocks with data.
         unsafe { Datatype::from_raw(self.0[block]) }
     }
+
+    /// Returns the handles.
+    #[inline]
+    pub fn raw(self) -> &'a [MPI_Datatype] {
+        self.0
+    }
 }
 
 impl<'a> From<&'a [Datatype]> for Datatypes<'a> {

@@ -115,6 +115,12 @@ pub fn is_in_use() -> bool {
     unsafe { drivers.as_ref() }.is_some_and(|drivers| drivers.hip.is_some() || drivers.cuda.is_some_and(|cuda| cuda.is_in_use()))
 }
 
+/// Returns true if a driver has been found: any address may be that of device memory.
+#[inline]
+pub fn is_driver_known() -> bool {
+    !DRIVERS.load(Ordering::Relaxed).is_null()
+}
+
 /// Returns what the blocks of one call are checked with, or `None` if no driver has been found.
 #[inline]
 pub fn devices() -> Option<Devices> {

@@ -3,3 +3,4 @@
 pub mod backoff;
 pub mod cast;
 pub mod random;
+pub mod recall;
