@@ -1,11 +1,47 @@
-//! Gives up on neighbors that have died.
+//! Gives up on neighbors that have died, or that MPI keeps from putting.
 
+use super::link::refusal_tag;
 use super::state::{InState, Rma, Stage};
-use crate::error::Error;
-use crate::mpi::message::Request;
+use crate::error::{Error, Result};
+use crate::mpi::message::{self, Request};
 use crate::mpi::p2p::Lost;
 
 impl Rma {
+    /// Stops waiting for what sources would put or send that say that MPI keeps them from it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_refusals(&mut self) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        for i in 0..self.ins.len() {
+            if matches!(self.ins[i].state, InState::Put | InState::Slot | InState::Header)
+                && let Err(e) = self.look_for_refusal(i)
+            {
+                self.note(e);
+            }
+        }
+    }
+
+    /// The same for source `i`.
+    fn look_for_refusal(&mut self, i: usize) -> Result<()> {
+        let (rank, tag) = (self.link.sources[i].rank, refusal_tag(self.number));
+        let Some(refusal) = message::probe(Some(rank), tag, false, self.link.comm())? else { return Ok(()) };
+        if self.ins[i].state == InState::Put && !self.link.is_passive() {
+            self.shut();
+        }
+        let recv = &mut self.ins[i];
+        if recv.state == InState::Header && !recv.request.withdraw() {
+            (self.stuck, self.stays) = (true, true);
+        }
+        recv.state = InState::Done;
+        // SAFETY: it has no data; there is room for a header.
+        recv.request = unsafe { refusal.receive(recv.words.as_mut_ptr().cast(), self.link.comm()) }?;
+        // without data in place of a header
+        recv.state = InState::Header;
+        Ok(())
+    }
+
     /// Stops waiting for what processes that have died would have done. The others go on, as their
     /// neighbors wait for them.
     #[cold]

@@ -31,14 +31,15 @@
 //! | `slots`, `header` | how the landing area is divided; what stands before a message |
 //! | `link` | the window, and the turns of calls |
 //! | `state`, `bind` | the executor and its messages; buffers, counts and datatypes of a call |
-//! | `epoch` | the steps of a call |
-//! | `failure` | neighbors that have died |
+//! | `epoch`, `puts` | the steps of a call; what is put and sent |
+//! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
 mod bind;
 mod epoch;
 mod failure;
 mod header;
 pub mod link;
+mod puts;
 mod slots;
 mod state;
 
@@ -81,6 +82,7 @@ impl Rma {
                 spoiled: false,
                 answer: 0,
                 left: false,
+                refused: false,
                 sends: Default::default(),
             });
         }
@@ -114,7 +116,6 @@ impl Rma {
             known: Default::default(),
             inputs,
             outputs,
-            answer_messages: Vec::with_capacity(outs.len().max(ins.len())),
             outs,
             ins,
             of_source,
@@ -187,6 +188,7 @@ impl Executor for Rma {
             return self.failure.take().map_or(Ok(true), Err);
         }
         if self.patience.is_over() {
+            self.look_for_refusals();
             self.look_for_dead();
         }
         Ok(false)

@@ -14,7 +14,7 @@ use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::p2p::Requests;
 use crate::observe::Record;
 
 /// How far a call has come.
@@ -46,6 +46,8 @@ pub(super) struct OutMessage {
     pub(super) answer: u64,
     /// True once it has been put or sent, or nobody is there to get it.
     pub(super) left: bool,
+    /// True if MPI has refused what ends its put.
+    pub(super) refused: bool,
     /// Sends of the header and of data that do not go by a put.
     pub(super) sends: [Request; 2],
 }
@@ -57,7 +59,7 @@ pub(super) enum InState {
     Put,
     /// The same, but its epoch will not end: its header is looked for in memory.
     Slot,
-    /// Its header comes by message.
+    /// Its header comes by message, or no data in place of it.
     Header,
     /// Its data come by message, so many bytes.
     Data { bytes: u64, in_place: bool, wanted: bool },
@@ -104,7 +106,6 @@ pub struct Rma {
     pub(super) staging: Vec<u8>,
     /// Receives of the targets' answers, then sends of this process's answers to its sources.
     pub(super) answers: Requests,
-    pub(super) answer_messages: Vec<Message>,
     /// True while sources may put; true once all messages have left.
     pub(super) exposed: bool,
     pub(super) accessed: bool,
@@ -131,10 +132,5 @@ impl Rma {
     #[cold]
     pub(super) fn note(&mut self, error: Box<Error>) {
         self.failure.get_or_insert(error);
-    }
-
-    /// Tag of messages of the active call on the link's communicator.
-    pub(super) fn data_tag(&self) -> i32 {
-        super::link::data_tag(self.number)
     }
 }
