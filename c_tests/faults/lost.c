@@ -456,7 +456,11 @@ static void refused_puts(void) {
     /* the block itself, without the header behind it */
     refused_put(how, 0, PUTS, 0, 1, 10000, 1);
   }
-  refused_put("active", 0, STARTS, 0, 1, SHORT, 1);
+  refused_put("active", 0, STARTS, 0, 1, SHORT, 0);
+#ifndef MPICH_VERSION
+  /* the epoch of the target never ends: its window is left to MPI, and UCX below MPICH aborts then */
+  refused_put("active", 0, STARTS, 0, 2, SHORT, 1);
+#endif
   refused_put("active", 0, COMPLETES, 0, 1, SHORT, 0);
   refused_put("passive", 0, FLUSHES, 0, 1, SHORT, 1);
   refused_put("passive", 0, FLAGS, 0, 1, SHORT, 1);

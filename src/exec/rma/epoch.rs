@@ -49,11 +49,12 @@ impl Rma {
         for i in 0..self.ins.len() {
             match self.ins[i].state {
                 InState::Put => done = false,
-                InState::Done => {}
+                InState::Landed | InState::Done => {}
                 InState::Slot => done &= self.look_into_slot(i),
                 InState::Header | InState::Data { .. } => done &= self.ask(i),
             }
         }
+        done &= self.fold();
         done = done && self.are_sent();
         if done {
             self.stage = Stage::Complete;
@@ -120,8 +121,15 @@ impl Rma {
         }
     }
 
-    /// Copies the blocks that the process sends to itself.
-    pub(super) fn copy_own(&mut self) {
+    /// Copies the blocks that the process sends to itself, or gets ready to combine them.
+    pub(super) fn start_own(&mut self) {
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
+        if let Some((folding, _)) = &mut self.folding {
+            // SAFETY: the caller of `bind` vouches for the blocks.
+            if let Err(e) = unsafe { folding.start(loopback) } {
+                self.failure.get_or_insert(e);
+            }
+        }
         for k in 0..self.copies.len() {
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
             if let Err(e) = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) } {
@@ -129,7 +137,9 @@ impl Rma {
             }
         }
         if let Some(record) = &self.record {
-            record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
+            let copied = (self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
+            let (blocks, bytes) = self.folding.as_ref().map_or(copied, |(folding, _)| folding.own());
+            record.sent(Medium::Own, blocks, bytes);
         }
     }
 
@@ -285,7 +295,7 @@ impl Rma {
     /// get less than it has room for.
     fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.ins[i];
-        let (expected, one) = (recv.bytes as u64, self.to_all || recv.blocks.len() == 1);
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.blocks.len() == 1));
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }
@@ -293,8 +303,12 @@ impl Rma {
         Err(Error::Length { rank: self.link.sources[i].rank, entries, sent, expected }.into())
     }
 
-    /// Copies a message to its blocks.
-    fn unpack(&self, i: usize, data: *const u8, bytes: usize) -> Result<()> {
+    /// Copies a message to its blocks, or leaves it where it is to be combined.
+    fn unpack(&mut self, i: usize, data: *const u8, bytes: usize) -> Result<()> {
+        if self.folding.is_some() {
+            (self.ins[i].state, self.ins[i].data) = (InState::Landed, data);
+            return Ok(());
+        }
         let recv = &self.ins[i];
         let blocks = &self.outputs[recv.blocks.clone()];
         // SAFETY: the caller of `bind` vouches for the blocks; the message fits, which has been
@@ -368,7 +382,7 @@ impl Rma {
         if let Err(e) = done {
             self.note(e);
         }
-        self.ins[i].state == InState::Done
+        matches!(self.ins[i].state, InState::Landed | InState::Done)
     }
 
     /// Gives up the exposure epoch, which will not end. Living sources still put: a message that

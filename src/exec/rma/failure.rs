@@ -57,7 +57,8 @@ impl Rma {
             if position < outs { link.targets[position].rank } else { link.sources[position - outs].rank }
         };
         let mut wanted: Vec<u32> = answers.iter().map(|&position| rank_of(position)).collect();
-        let unfinished = self.ins.iter().zip(&link.sources).filter(|(recv, _)| recv.state != InState::Done);
+        let is_here = |state: InState| matches!(state, InState::Landed | InState::Done);
+        let unfinished = self.ins.iter().zip(&link.sources).filter(|(recv, _)| !is_here(recv.state));
         wanted.extend(unfinished.map(|(_, slot)| slot.rank));
         let sending = self.outs.iter().zip(&link.targets).filter(|(out, _)| out.sends.iter().any(|s| !s.is_null()));
         wanted.extend(sending.map(|(_, slot)| slot.rank));
@@ -78,8 +79,12 @@ impl Rma {
             if matches!(recv.state, InState::Header | InState::Data { .. }) {
                 stuck |= !recv.request.withdraw();
             }
-            // the epoch of an active target ends below
-            recv.state = if recv.state == InState::Put && !link.is_passive() { InState::Put } else { InState::Done };
+            recv.state = match recv.state {
+                // the epoch of an active target ends below
+                InState::Put if !link.is_passive() => InState::Put,
+                InState::Landed => InState::Landed,
+                _ => InState::Done,
+            };
         }
         for (out, _) in self.outs.iter_mut().zip(&link.targets).filter(|(_, slot)| is_dead(slot.rank)) {
             for request in &mut out.sends {
@@ -94,7 +99,8 @@ impl Rma {
         if self.exposed && waits_for_dead && !link.is_passive() {
             self.shut();
             let slots = self.ins.iter_mut().zip(&self.link.sources);
-            slots.filter(|(_, slot)| is_dead(slot.rank)).for_each(|(recv, _)| recv.state = InState::Done);
+            let of_dead = slots.filter(|(recv, slot)| is_dead(slot.rank) && recv.state == InState::Slot);
+            of_dead.for_each(|(recv, _)| recv.state = InState::Done);
         }
         self.stuck |= stuck;
         self.stays |= stuck;

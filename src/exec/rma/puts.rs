@@ -56,7 +56,12 @@ impl Rma {
         if targets.is_empty() {
             return;
         }
-        let done = match link.landing.start(group) {
+        // once more if MPI refuses: no other epoch than this one ends those of the targets
+        let started = link.landing.start(group).or_else(|e| {
+            failure.get_or_insert(e);
+            link.landing.start(group)
+        });
+        let done = match started {
             Err(e) => Err(e),
             Ok(()) => {
                 for k in targets.clone() {

@@ -9,6 +9,7 @@ use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::Error;
 use crate::exec::blocks::MessageBlock;
+use crate::exec::folding::Folding;
 use crate::exec::waiting::Waiting;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
@@ -63,6 +64,8 @@ pub(super) enum InState {
     Header,
     /// Its data come by message, so many bytes.
     Data { bytes: u64, in_place: bool, wanted: bool },
+    /// It is here, and its blocks are combined where they lie.
+    Landed,
     /// It is in its blocks, or will not come.
     Done,
 }
@@ -77,6 +80,8 @@ pub(super) struct InMessage {
     pub(super) request: Request,
     /// Data that come by message, if not in place.
     pub(super) buffer: Vec<u8>,
+    /// Where its data are, once it has landed.
+    pub(super) data: *const u8,
 }
 
 /// Executes the edges of a neighborhood by puts.
@@ -89,7 +94,8 @@ pub struct Rma {
     pub(super) waiting: Waiting,
     pub(super) stage: Stage,
     pub(super) number: u64,
-    pub(super) known: [Known; 2],
+    /// What is known of the datatypes, by field: send side, receive side.
+    pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,
     pub(super) outs: Vec<OutMessage>,
@@ -102,6 +108,8 @@ pub struct Rma {
     pub(super) copies: Vec<BlockCopy>,
     pub(super) accepted: [Option<Datatype>; 2],
     pub(super) pack: Vec<u8>,
+    /// Combines blocks, with a communicator of this process alone.
+    pub(super) folding: Option<(Box<Folding>, Arc<Comm>)>,
     /// Headers and packed data of what is sent.
     pub(super) staging: Vec<u8>,
     /// Receives of the targets' answers, then sends of this process's answers to its sources.
