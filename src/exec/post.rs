@@ -161,8 +161,9 @@ pub enum Way {
 pub unsafe fn insist(requests: &mut Requests, message: &Message, way: Way, tag: i32, comm: &Comm) -> Option<Box<Error>> {
     let message = std::slice::from_ref(message);
     let mut post = || match way {
-        // SAFETY: the caller vouches for the buffer; here and below.
+        // SAFETY: the caller vouches for the buffer.
         Way::In => unsafe { requests.post_receives(message, tag, comm) },
+        // SAFETY: as above.
         Way::Out => unsafe { requests.post_sends(message, tag, comm) },
     };
     let failed = post().err()?;
