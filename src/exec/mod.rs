@@ -2,9 +2,9 @@
 //! datatypes, and runs it.
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, `rma` by puts
-//! into windows, and `forward` through other processes, in packets. `accumulate` combines what `p2p`
-//! or `forward` delivers with what is in the caller's buffer; `shm` and `rma` do so themselves
-//! (`folding`).
+//! into windows, and `forward` through other processes, in packets. `accumulate` combines what
+//! `p2p` or `forward` delivers with what is in the caller's buffer; `shm` and `rma` do so
+//! themselves (`folding`).
 
 pub mod accumulate;
 pub mod blocks;

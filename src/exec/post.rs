@@ -153,8 +153,8 @@ pub enum Way {
     Out,
 }
 
-/// Posts one end of a message that no notice can stand for, as what is done next depends on it: once
-/// more if MPI refuses it. Adds one request to the list. Returns the first error.
+/// Posts one end of a message that no notice can stand for, as what is done next depends on it:
+/// once more if MPI refuses it. Adds one request to the list. Returns the first error.
 ///
 /// # Safety
 /// As for [`Requests::post_receives`] and [`Requests::post_sends`].

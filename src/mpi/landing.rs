@@ -7,8 +7,9 @@
 //! died.
 //!
 //! With a passive target, each process has one epoch for all others (`MPI_Win_lock_all`) as long as
-//! the window lives. The source puts, flushes (`flush`), and then replaces a word at the target, its
-//! flag, by an atomic operation (`raise`); the target calls nothing but polls its flags (`flag`).
+//! the window lives. The source puts, flushes (`flush`), and then replaces a word at the target,
+//! its flag, by an atomic operation (`raise`); the target calls nothing but polls its flags
+//! (`flag`).
 //!
 //! Freeing a window is collective. What has not been freed when MPI is finalized is freed then, in
 //! the order in which the windows were made, which is the same on all processes that share two of

@@ -1,5 +1,5 @@
-//! Combines blocks straight from where they lie, in shared memory or a landing area: in the order of
-//! the sources, or as they arrive.
+//! Combines blocks straight from where they lie, in shared memory or a landing area: in the order
+//! of the sources, or as they arrive.
 
 mod result;
 
