@@ -458,7 +458,7 @@ static void refused_puts(void) {
   }
   refused_put("active", 0, STARTS, 0, 1, SHORT, 0);
 #ifndef MPICH_VERSION
-  /* the epoch of the target never ends: its window is left to MPI, and UCX below MPICH aborts then */
+  /* the epoch of the target never ends: its window is left to MPI, and UCX below MPICH aborts */
   refused_put("active", 0, STARTS, 0, 2, SHORT, 1);
 #endif
   refused_put("active", 0, COMPLETES, 0, 1, SHORT, 0);
