@@ -331,7 +331,8 @@ int main(int argc, char **argv) {
   if (n >= 3) by_source();
   too_long();
   describes();
-  if (n >= 2 && n <= 4) measured();
+  /* hundreds of calls, which take long where processes share cores */
+  if (n == 2) measured();
   parts();
   return test_finish();
 }
