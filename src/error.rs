@@ -431,8 +431,8 @@ pub enum Error {
         /// Which process.
         rank: u32,
     },
-    /// A block that another process could not pack.
-    #[error("process {rank} could not pack its block for this process")]
+    /// A block that another process could not pack or send.
+    #[error("process {rank} could not pack or send its block for this process")]
     Unpacked {
         /// Which process.
         rank: u32,

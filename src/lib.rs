@@ -18,8 +18,8 @@
 //! exec        binds a Schedule to buffers, counts and datatypes; start / test / wait
 //!             `p2p`: by messages, `shm`: through shared memory, `rma`: by puts into windows
 //!             `forward`: passes blocks on
-//!             `accumulate`: combines what comes with what is in its place, for `shm`, and where
-//!             one of the others delivers it
+//!             `folding`: combines blocks, for `shm` and `rma`; `accumulate`: combines what comes
+//!             with what is in its place, for `folding`, and where one of the others delivers it
 //!     v
 //! datatype    the layout of data in buffers
 //! shm         memory shared by the processes of a node, and signals through it

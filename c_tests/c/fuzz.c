@@ -71,6 +71,8 @@ static MPI_Info hints(random_stream *shared, random_stream *own, const char *sch
   if (chance(shared, 30)) HINT("mpix_weight_unit", chance(shared, 50) ? "1000" : "1000000");
   if (chance(shared, 20) && !(schedule && !strcmp(schedule, "random_rounds"))) HINT("mpix_graph_limit", "0");
   if (chance(shared, 40)) HINT("mpix_fuse", chance(shared, 50) ? "true" : "false");
+  if (chance(shared, 30)) HINT("mpix_transport", "rma");
+  if (chance(shared, 30)) HINT("mpix_rma_synchronization", "passive");
   if (chance(own, 30)) HINT("mpix_round_window", chance(own, 50) ? "2" : "50");
   if (chance(own, 30)) HINT("mpix_reduce_order", "any");
 #undef HINT

@@ -48,7 +48,32 @@ static int cancel(void *state, int complete) {
 
 /* whether the next send is refused */
 static int refuse_send;
+/* what is refused, how many of it come before, and how many are refused */
+typedef enum { NOTHING, SENDS, RECEIVES, POSTS, STARTS, PUTS, COMPLETES, FLUSHES, FLAGS } kind;
+static kind refusing;
+static int before, times;
+static int is_refused(kind what) {
+  if (refusing != what || before-- > 0 || times == 0) return 0;
+  times--;
+  return ++failed;
+}
+int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
+  return is_refused(POSTS) ? MPI_ERR_OTHER : PMPI_Win_post(group, assert, win);
+}
+int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
+  return is_refused(STARTS) ? MPI_ERR_OTHER : PMPI_Win_start(group, assert, win);
+}
+int MPI_Win_complete(MPI_Win win) { return is_refused(COMPLETES) ? PMPI_Win_complete(win), MPI_ERR_OTHER : PMPI_Win_complete(win); }
+int MPI_Win_flush(int rank, MPI_Win win) { return is_refused(FLUSHES) ? MPI_ERR_OTHER : PMPI_Win_flush(rank, win); }
+int MPI_Put(const void *from, int count, MPI_Datatype type, int target, MPI_Aint displ, int n, MPI_Datatype there, MPI_Win win) {
+  return is_refused(PUTS) ? MPI_ERR_OTHER : PMPI_Put(from, count, type, target, displ, n, there, win);
+}
+int MPI_Accumulate(const void *from, int count, MPI_Datatype type, int target, MPI_Aint displ, int n, MPI_Datatype there, MPI_Op op, MPI_Win win) {
+  return is_refused(FLAGS) ? MPI_ERR_OTHER : PMPI_Accumulate(from, count, type, target, displ, n, there, op, win);
+}
+
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (is_refused(SENDS)) return MPI_ERR_OTHER;
   if (refuse_send) return refuse_send = 0, failed++, MPI_ERR_OTHER;
   if (!lazily) return PMPI_Isend(buffer, count, type, target, tag, comm, request);
   sent s = {buffer, count, target, tag, type, comm, MPI_REQUEST_NULL};
@@ -69,6 +94,7 @@ static int shorten;
 static char room;
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   if (receives_left >= 0 && receives_left-- == 0) return failed++, MPI_ERR_OTHER;
+  if (is_refused(RECEIVES)) return MPI_ERR_OTHER;
   if (refuse_nobody && source == MPI_PROC_NULL) return refuse_nobody = 0, failed++, MPI_ERR_OTHER;
   if (shorten && source == 0 && count > 1) return shorten = 0, failed++, PMPI_Irecv(&room, 1, MPI_BYTE, source, tag, comm, request);
   return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
@@ -381,6 +407,67 @@ static void refused_comparison(int receive) {
   MPI_Comm_free(&comm);
 }
 
+/* each process puts a block to the next one, and in call 2 MPI refuses something of process 1 so
+   many times: then that call fails there, and at the next process if that has no block. All others
+   have theirs, and the next calls are as if nothing had been. If no process lets others put any
+   more (MPI_Win_post fails), blocks go by messages, which MPI refuses likewise */
+static void refused_put(const char *synchronization, int posts, kind what, int first, int many, int bytes, int told) {
+  int n = test_size, next = (test_rank + 1) % n, last = (test_rank + n - 1) % n;
+  MPI_Comm comm;
+  MPI_Info info;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "direct");
+  MPI_Info_set(info, "mpix_transport", "rma");
+  MPI_Info_set(info, "mpix_rma_synchronization", synchronization);
+  MPI_Info_set(info, "mpix_shared_memory", "0");
+  OK(MPIX_Neighbor_alltoall_set(1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  char *from = malloc((size_t)bytes), *into = malloc((size_t)bytes);
+  for (int call = 0; call < 5; call++) {
+    for (int i = 0; i < bytes; i++) from[i] = (char)(test_rank + call + i), into[i] = -1;
+    int fails = call == 2 && (test_rank == 1 || (told && test_rank == 2 % n)), wrong = 0;
+    failed = 0, refusing = NOTHING;
+    if (call == 0 && posts) refusing = POSTS, before = 0, times = 1;
+    if (call == 2 && test_rank == 1) refusing = what, before = first, times = many;
+    int code = MPIX_Neighbor_alltoall(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, comm);
+    if (refusing != NOTHING) CHECK(failed == (call == 2 ? many : 1), "call %d: %d refused", call, failed);
+    refusing = NOTHING;
+    CHECK((code != MPI_SUCCESS) == (fails || (call == 0 && posts)), "%s, %d after %d, call %d: %s", synchronization, (int)what, first, call, test_message(code));
+    for (int i = 0; i < bytes; i++) wrong += into[i] != (char)(last + call + i);
+    if (!(fails && told && test_rank == 2 % n)) CHECK(wrong == 0, "%s, %d after %d, call %d: %d bytes are wrong", synchronization, (int)what, first, call, wrong);
+  }
+  failed = 0;
+  free(from), free(into);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
+}
+
+static void refused_puts(void) {
+  enum { SHORT = 8, LONG = 300000 };
+  for (int passive = 0; passive < 2; passive++) {
+    const char *how = passive ? "passive" : "active";
+    /* the answer; what does not fit its place and follows by message */
+    refused_put(how, 0, SENDS, 0, 1, SHORT, 0);
+    refused_put(how, 0, RECEIVES, 0, 1, SHORT, 0);
+    refused_put(how, 0, SENDS, 1, 1, LONG, 1);
+    refused_put(how, 0, PUTS, 0, 1, SHORT, 1);
+    /* the block itself, without the header behind it */
+    refused_put(how, 0, PUTS, 0, 1, 10000, 1);
+  }
+  refused_put("active", 0, STARTS, 0, 1, SHORT, 0);
+#ifndef MPICH_VERSION
+  /* the epoch of the target never ends: its window is left to MPI, and UCX below MPICH aborts */
+  refused_put("active", 0, STARTS, 0, 2, SHORT, 1);
+#endif
+  refused_put("active", 0, COMPLETES, 0, 1, SHORT, 0);
+  refused_put("passive", 0, FLUSHES, 0, 1, SHORT, 1);
+  refused_put("passive", 0, FLAGS, 0, 1, SHORT, 1);
+  /* by messages: the answer, the header, the data */
+  for (int k = 0; k < 3; k++) refused_put("active", 1, SENDS, k, 1, SHORT, k > 0);
+}
+
 /* process 1 cannot take part in what its protocol makes first: so nobody begins the exchange, and
    the next one is as if nothing had been */
 static void refused_making(void) {
@@ -421,6 +508,6 @@ int main(int argc, char **argv) {
   refused_receive();
   refused_nobody();
   forwarded(0), forwarded(1);
-  if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1);
+  if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
   return test_finish();
 }

@@ -3,7 +3,7 @@
 use crate::collective::Operation;
 use crate::collective::executors::ExecutorPool;
 use crate::exec::waiting::Waiting;
-use crate::schedule::Schedule;
+use crate::schedule::{Algorithm, Schedule};
 use crate::select::Choice;
 use crate::select::hints::Hints;
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
@@ -32,11 +32,16 @@ impl Summary {
         let (rounds, messages) = (count(self.rounds, "round", "rounds"), count(self.messages, "message", "messages"));
         format!("schedule {}: {rounds}, {messages}; {why}", self.choice.algorithm.name())
     }
+
+    /// True if calls may run by this algorithm.
+    fn has(&self, algorithm: Algorithm) -> bool {
+        self.choice.algorithm == algorithm || self.rivals.contains(&algorithm.name())
+    }
 }
 
 /// Several lines: the lists, the schedule and why, shared memory, what carries the other blocks,
-/// how the process waits, and the hints. `schedule` is the schedule's line.
-pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &Hints) -> String {
+/// how the process waits, and the hints.
+pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &Summary, hints: &Hints) -> String {
     let n = pool.neighborhood();
     let edges = |list: &[Neighbor], one: &str, many: &str| {
         let processes = Neighborhood::multiplicities(list).len();
@@ -44,7 +49,7 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &H
     };
     format!(
         "{} on process {}: {}, {}, {}\n\
-         {schedule}\n\
+         {}\n\
          shared memory: {}\n\
          transport: {}\n\
          waiting: {}; verification {}\n\
@@ -54,8 +59,9 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &H
         edges(n.sources(), "source", "sources"),
         edges(n.targets(), "target", "targets"),
         if n.weighted() { "weighted" } else { "unweighted" },
+        schedule.line(),
         sharing(pool),
-        pool.transport().text(),
+        pool.transport().text(schedule.has(Algorithm::Direct)),
         match pool.waiting() {
             Waiting::Block => "in MPI",
             Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",

@@ -10,7 +10,7 @@ use crate::exec::accumulate::Accumulate;
 use crate::exec::combine::Combine;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
-use crate::exec::rma::Rma;
+use crate::exec::rma::{Own, Rma};
 use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
 use crate::exec::waiting::Waiting;
@@ -154,6 +154,13 @@ impl ExecutorPool {
             };
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
         }
+        if let Some(landing) = landing {
+            let own = match (purpose.combine, &self.self_comm) {
+                (Some(combine), Some(self_comm)) => Own::Combined(combine, Arc::clone(self_comm)),
+                _ => Own::Copied,
+            };
+            return Any::Rma(Box::new(Rma::new(landing, comm, &self.neighborhood, own, self.waiting, 1)));
+        }
         let fold = match (purpose.combine, &self.self_comm) {
             (Some(Combine::Accumulate(order)), Some(self_comm)) => {
                 let inner = self.unobserved(schedule, Purpose { combine: None, ..purpose });
@@ -165,9 +172,6 @@ impl ExecutorPool {
         };
         if forwards {
             return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
-        }
-        if let Some(landing) = landing {
-            return Any::Rma(Box::new(Rma::new(landing, comm, &self.neighborhood, true, self.waiting)));
         }
         match fold {
             Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),
@@ -200,6 +204,18 @@ impl ExecutorPool {
         self.link.as_ref()?;
         let purpose = Purpose { combine: None, request: true, fields, shares: true };
         Some(Lease::once(self.executor(&schedule.retained(|_| false), purpose)))
+    }
+
+    /// Lends an executor that puts several fields for all edges to far processes. `None` where
+    /// messages carry them. For operations that do not reduce.
+    pub fn lend_puts(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
+        let link = self.transport.link.as_ref().filter(|_| schedule.algorithm() == Algorithm::Direct)?;
+        let own = if self.link.is_some() { Own::Left } else { Own::Copied };
+        let mut executor = Rma::new(link, Arc::clone(&self.comm), &self.neighborhood, own, self.waiting, fields);
+        if let Some(record) = &self.record {
+            executor.observe(record);
+        }
+        Some(Lease::once(Any::Rma(Box::new(executor))))
     }
 
     /// Lends an executor for the edges to far processes, without those that are joined. `None`

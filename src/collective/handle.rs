@@ -8,7 +8,7 @@
 
 use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::collective::autotune::Trial;
@@ -341,6 +341,11 @@ impl BoundNeighborhood {
         Ok(self.pool.lend_near(&self.runner()?.schedule, fields))
     }
 
+    /// See [`ExecutorPool::lend_puts`].
+    pub fn lend_puts(&self, fields: usize) -> Result<Option<Lease>> {
+        Ok(self.pool.lend_puts(&self.runner()?.schedule, fields))
+    }
+
     /// See [`ExecutorPool::lend_far`].
     pub fn lend_far(&self, joined: Option<&Joined>, shares: bool) -> Result<Option<Lease>> {
         Ok(self.pool.lend_far(&self.runner()?.schedule, joined, shares))
@@ -469,7 +474,7 @@ impl BoundNeighborhood {
             let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);
             runner.choice = choice;
             *trial = None;
-            *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Summary::new(choice, &runner.schedule, Vec::new());
+            *self.summary() = Summary::new(choice, &runner.schedule, Vec::new());
             self.timed.store(false, Ordering::Relaxed);
             if let Some(record) = self.record() {
                 record.describe(self.schedule_line());
@@ -480,11 +485,15 @@ impl BoundNeighborhood {
 
     /// One line about the schedule in use, and why it was chosen.
     fn schedule_line(&self) -> String {
-        self.summary.lock().unwrap_or_else(PoisonError::into_inner).line()
+        self.summary().line()
+    }
+
+    fn summary(&self) -> MutexGuard<'_, Summary> {
+        self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Several lines for people; see [`describe::text`].
     pub fn describe(&self) -> String {
-        describe::text(self.operation, &self.pool, &self.schedule_line(), &self.hints)
+        describe::text(self.operation, &self.pool, &self.summary(), &self.hints)
     }
 }

@@ -23,25 +23,27 @@ pub struct Transport {
     text: String,
 }
 
+/// Why other schedules put nothing.
+const NOT_DIRECT: &str = "puts need the schedule direct";
+
 impl Transport {
     fn messages(why: &str) -> Transport {
         Transport { link: None, text: if why.is_empty() { "messages".into() } else { format!("messages, as {why}") } }
     }
 
-    /// What carries the blocks, and why.
-    pub fn text(&self) -> &str {
-        &self.text
+    /// What carries the blocks, and why. `direct`: calls may run by the schedule `direct`.
+    pub fn text(&self, direct: bool) -> String {
+        if self.link.is_some() && !direct { Transport::messages(NOT_DIRECT).text } else { self.text.clone() }
     }
 }
 
-/// Says why an operation uses no window, if it does not; the same on all processes.
-fn obstacle(hints: &Hints, operation: Operation, selected: &[Selected], comm: &Comm) -> Result<Option<&'static str>> {
+/// Says why operations use no window, if they do not; the same on all processes.
+fn obstacle(hints: &Hints, selected: &[Selected], comm: &Comm) -> Result<Option<&'static str>> {
     Ok(match hints.transport {
         Wanted::Messages => Some(""),
         Wanted::Auto => Some("nothing measured says that puts are faster"),
         Wanted::Rma if hints.verify => Some("calls are verified"),
-        Wanted::Rma if operation == Operation::Reduce => Some("a reduction takes its blocks from messages"),
-        Wanted::Rma if !selected.iter().any(|s| s.choice.algorithm == Algorithm::Direct) => Some("puts need the schedule direct"),
+        Wanted::Rma if !selected.iter().any(|s| s.choice.algorithm == Algorithm::Direct) => Some(NOT_DIRECT),
         Wanted::Rma if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
         Wanted::Rma => None,
     })
@@ -58,8 +60,8 @@ pub fn choose(
     selected: &[Selected],
     channels: &[Arc<Channels>],
 ) -> Result<Vec<Transport>> {
-    let choose = |(k, &operation): (usize, &Operation)| -> Result<Transport> {
-        if let Some(why) = obstacle(hints, operation, selected, comm)? {
+    let choose = |k: usize| -> Result<Transport> {
+        if let Some(why) = obstacle(hints, selected, comm)? {
             return Ok(Transport::messages(why));
         }
         let is_near = |edge: &&Neighbor| edge.rank.is_some_and(|rank| channels.get(k).is_some_and(|c| c.has(rank)));
@@ -81,5 +83,5 @@ pub fn choose(
             }
         })
     };
-    operations.iter().enumerate().map(choose).collect()
+    (0..operations.len()).map(choose).collect()
 }

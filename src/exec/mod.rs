@@ -3,7 +3,8 @@
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, `rma` by puts
 //! into windows, and `forward` through other processes, in packets. `accumulate` combines what
-//! `p2p`, `rma` or `forward` delivers with what is in the caller's buffer; `shm` does so itself.
+//! `p2p` or `forward` delivers with what is in the caller's buffer; `shm` and `rma` do so
+//! themselves (`folding`).
 
 pub mod accumulate;
 pub mod blocks;
@@ -11,6 +12,7 @@ pub mod combine;
 pub mod device;
 pub mod elements;
 pub mod executor;
+pub mod folding;
 pub mod forward;
 pub mod guards;
 pub mod p2p;
@@ -88,18 +90,22 @@ impl Any {
         }
     }
 
-    /// Binds several fields that one shared-memory exchange moves together. The executor must have
-    /// no edges that leave the node.
+    /// Binds several fields that one exchange moves together, over shared memory or by puts. An
+    /// executor that shares memory must have no edges that leave the node.
     ///
     /// # Safety
     /// As for `Executor::bind`.
-    pub unsafe fn bind_near(&mut self, fields: &[Buffers]) -> Result<()> {
+    pub unsafe fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         match self {
             // SAFETY: the caller vouches for the buffers.
             Any::Shm(executor) => unsafe {
                 executor.bind_fields(fields)?;
                 devices().map_or(Ok(()), |devices| executor.find_devices(fields, &devices))
             },
+            Any::Rma(executor) => {
+                executor.bind_fields(fields)?;
+                devices().map_or(Ok(()), |devices| executor.find_devices(fields, &devices))
+            }
             _ => Err(Error::Internal("this executor takes one field".into()).into()),
         }
     }
@@ -112,7 +118,7 @@ impl Any {
         match self {
             Any::P2p(executor) => executor.find_devices(buffers, devices),
             Any::Shm(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
-            Any::Rma(executor) => executor.find_devices(buffers, devices),
+            Any::Rma(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
             Any::Forward(executor) => executor.refuse_devices(buffers, devices),
             Any::Accumulate(executor) => executor.refuse_devices(buffers, devices),
         }

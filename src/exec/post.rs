@@ -144,6 +144,36 @@ unsafe fn other_sends(
     first
 }
 
+/// Which way a message goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// To this process.
+    In,
+    /// From this process.
+    Out,
+}
+
+/// Posts one end of a message that no notice can stand for, as what is done next depends on it:
+/// once more if MPI refuses it. Adds one request to the list. Returns the first error.
+///
+/// # Safety
+/// As for [`Requests::post_receives`] and [`Requests::post_sends`].
+pub unsafe fn insist(requests: &mut Requests, message: &Message, way: Way, tag: i32, comm: &Comm) -> Option<Box<Error>> {
+    let message = std::slice::from_ref(message);
+    let mut post = || match way {
+        // SAFETY: the caller vouches for the buffer.
+        Way::In => unsafe { requests.post_receives(message, tag, comm) },
+        // SAFETY: as above.
+        Way::Out => unsafe { requests.post_sends(message, tag, comm) },
+    };
+    let failed = post().err()?;
+    if post().is_err() {
+        requests.skip();
+        mismatch(comm, message[0].peer);
+    }
+    Some(failed)
+}
+
 /// Posts a notice in place of a message.
 #[cold]
 fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {

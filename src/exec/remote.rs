@@ -41,7 +41,7 @@ impl Remote {
     pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
         match self {
             Remote::P2p(executor) => executor.find_devices(buffers, devices),
-            Remote::Rma(executor) => executor.find_devices(buffers, devices),
+            Remote::Rma(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
         }
     }
 

@@ -1,14 +1,15 @@
 //! A window in which each process has memory that its sources put into.
 //!
 //! Epochs need neighbors alone. With an active target, a process lets its sources in (`post`), and
-//! its targets let it in (`put_all`: start, put, complete). `MPI_Win_start` may block until all
-//! targets have posted, so `put_all` asks for a promise that they have, and tells MPI so
+//! its targets let it in (`start`, `put`, `complete`). `MPI_Win_start` may block until all targets
+//! have posted, so `start` asks for a promise that they have, and tells MPI so
 //! (`MPI_MODE_NOCHECK`). `test` replaces `MPI_Win_wait`, which would not return if a source has
 //! died.
 //!
 //! With a passive target, each process has one epoch for all others (`MPI_Win_lock_all`) as long as
-//! the window lives. `put_and_raise` puts, flushes, and then replaces a word at the target, its
-//! flag, by an atomic operation; the target calls nothing but polls its flags (`flag`).
+//! the window lives. The source puts, flushes (`flush`), and then replaces a word at the target,
+//! its flag, by an atomic operation (`raise`); the target calls nothing but polls its flags
+//! (`flag`).
 //!
 //! Freeing a window is collective. What has not been freed when MPI is finalized is freed then, in
 //! the order in which the windows were made, which is the same on all processes that share two of
@@ -25,7 +26,7 @@ use super::of_process::OfProcess;
 use super::op::Op;
 use super::{MPI_Aint, MPI_Group, check, datatype, liveness};
 use crate::error::{Error, Result};
-use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::cast::{to_int, to_usize};
 
 unsafe extern "C" {
     safe static mpixn_mode_nocheck: c_int;
@@ -269,63 +270,50 @@ impl Landing {
         Ok(done != 0)
     }
 
-    /// Puts into the memory of processes of a group, each of which has posted. When this returns,
-    /// the bytes may be written again.
-    ///
-    /// # Safety
-    /// The bytes must be readable.
-    pub unsafe fn put_all(&self, targets: &Group, puts: impl Iterator<Item = Put>) -> Result<()> {
+    /// Begins to access the memory of the processes of a group, each of which has posted.
+    pub fn start(&self, targets: &Group) -> Result<()> {
         // SAFETY: a live window and group.
-        check(unsafe { mpi_sys::MPI_Win_start(targets.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_start")?;
-        let mut done = Ok(());
-        for put in puts {
-            // SAFETY: the caller vouches for the bytes, which stay until the epoch ends below.
-            done = done.and(unsafe { self.put(put) });
-        }
-        // SAFETY: a live window. The epoch ends even if a put failed: targets wait for it.
-        done.and(check(unsafe { mpi_sys::MPI_Win_complete(self.window) }, "MPI_Win_complete"))
+        check(unsafe { mpi_sys::MPI_Win_start(targets.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_start")
     }
 
-    /// Starts a put.
+    /// Completes the puts since `start`, here and at their targets. When this returns, the bytes
+    /// may be written again.
+    pub fn complete(&self) -> Result<()> {
+        // SAFETY: a live window.
+        check(unsafe { mpi_sys::MPI_Win_complete(self.window) }, "MPI_Win_complete")
+    }
+
+    /// Starts puts, one after the other. If MPI refuses one, those behind it are left out.
     ///
     /// # Safety
-    /// The bytes must be readable, and not be written, until it has been completed.
-    unsafe fn put(&self, Put { at, bytes, target, offset }: Put) -> Result<()> {
+    /// The bytes must be readable, and not be written, until `complete` or, with a passive target,
+    /// `flush` has returned.
+    pub unsafe fn put(&self, puts: impl IntoIterator<Item = Put>) -> Result<()> {
         let byte = datatype::byte().raw();
-        let (count, target, offset) = (to_int(bytes), to_int(target), to_int::<MPI_Aint>(offset));
-        // SAFETY: the caller vouches for the bytes.
-        check(unsafe { mpi_sys::MPI_Put(at.cast(), count, byte, target, offset, count, byte, self.window) }, "MPI_Put")
+        for Put { at, bytes, target, offset } in puts {
+            let (count, target, offset) = (to_int(bytes), to_int(target), to_int::<MPI_Aint>(offset));
+            // SAFETY: the caller vouches for the bytes.
+            let rc = unsafe { mpi_sys::MPI_Put(at.cast(), count, byte, target, offset, count, byte, self.window) };
+            check(rc, "MPI_Put")?;
+        }
+        Ok(())
     }
 
-    /// Puts into the memory of processes that let this one, completes the puts there, and then
-    /// gives each of the flags, one at each of these processes, its value. When this returns, the
-    /// bytes may be written again. For a window with a passive target.
-    ///
-    /// # Errors
-    /// The first one. Flags are raised nevertheless, as processes wait for them: a header that they
-    /// do not find tells them that a put has failed.
-    ///
-    /// # Safety
-    /// The bytes must be readable.
-    pub unsafe fn put_and_raise(&self, puts: impl Iterator<Item = Put>, flags: impl Iterator<Item = Flag> + Clone) -> Result<()> {
-        let mut done = Ok(());
-        for put in puts {
-            // SAFETY: the caller vouches for the bytes, which stay until the puts are flushed.
-            done = done.and(unsafe { self.put(put) });
-        }
-        // SAFETY: a live window, locked; here and below.
-        let flush = |target: u32| check(unsafe { mpi_sys::MPI_Win_flush(to_int(target), self.window) }, "MPI_Win_flush");
-        for flag in flags.clone() {
-            done = done.and(flush(flag.target));
-        }
+    /// Completes the puts to a process, here and there. When this returns, the bytes may be written
+    /// again. For a window with a passive target.
+    pub fn flush(&self, target: u32) -> Result<()> {
+        // SAFETY: a live window, locked.
+        check(unsafe { mpi_sys::MPI_Win_flush(to_int(target), self.window) }, "MPI_Win_flush")
+    }
+
+    /// Gives a flag its value, after a flush of what it stands for. For a window with a passive
+    /// target.
+    pub fn raise(&self, Flag { value, target, offset }: Flag) -> Result<()> {
         let (word, replace) = (RSMPI_UINT64_T, Op::replace().raw());
-        for Flag { value, target, offset } in flags {
-            let (at, target, offset) = ((&raw const value).cast(), to_int(target), to_int::<MPI_Aint>(offset));
-            // SAFETY: the word lives until it has been flushed.
-            let rc = unsafe { mpi_sys::MPI_Accumulate(at, 1, word, target, offset, 1, word, replace, self.window) };
-            done = done.and(check(rc, "MPI_Accumulate")).and(flush(to_u32(target)));
-        }
-        done
+        let (at, to, offset) = ((&raw const value).cast(), to_int(target), to_int::<MPI_Aint>(offset));
+        // SAFETY: a live window, locked; the word lives until it has been flushed.
+        let rc = unsafe { mpi_sys::MPI_Accumulate(at, 1, word, to, offset, 1, word, replace, self.window) };
+        check(rc, "MPI_Accumulate").and_then(|()| self.flush(target))
     }
 
     /// Makes what has been put visible to this process. For a window with a passive target.

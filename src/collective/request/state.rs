@@ -359,10 +359,13 @@ impl State {
                 state.leases.clear();
                 let shares = !private;
                 if let Some(mut lease) = bound.lend_near(own.len())?.filter(|_| shares) {
-                    lease.executor.bind_near(&own)?;
+                    lease.executor.bind_fields(&own)?;
                     state.leases.push(lease);
                 }
-                if let Some(mut lease) = bound.lend_far(None, shares)? {
+                if let Some(mut lease) = bound.lend_puts(own.len())?.filter(|_| shares) {
+                    lease.executor.bind_fields(&own)?;
+                    state.leases.push(lease);
+                } else if let Some(mut lease) = bound.lend_far(None, shares)? {
                     let near = |rank| shares && bound.is_near(rank);
                     let joined = Joined::of(&own, n, rule, bound.comm(), bound.tags().one(), &near)?;
                     lease.executor.bind(&joined.buffers(first))?;

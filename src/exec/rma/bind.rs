@@ -6,40 +6,57 @@ use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, bind_copies};
 use crate::mpi::device::Devices;
+use crate::schedule::Block;
 
 /// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
 /// one, a copy costs less than a second put for the header.
 const IN_PLACE: usize = 4096;
 
 impl Rma {
-    /// Locates and checks all blocks, and makes room to pack what is sent.
-    pub(super) fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
+    /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
+    pub fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         self.copies.clear();
         self.leave_memory();
-        self.to_all = blocks::is_one(&buffers.input);
-        let freed = self.known[0].freed()?;
-        for block in &mut self.outputs {
-            block.bind(&buffers.output, &self.known[1], freed, &self.comm)?;
+        self.to_all = fields.len() == 1 && blocks::is_one(&fields[0].input);
+        let freed = self.known[0][0].freed()?;
+        if self.folding.is_some() {
+            self.bind_fold(&fields[0])?;
+        } else {
+            for block in &mut self.outputs {
+                let field = block.field as usize;
+                block.bind(&fields[field].output, &self.known[field][1], freed, &self.comm)?;
+            }
+            let Self { self_edges, known, accepted, copies, pack, comm, .. } = self;
+            for (field, known) in fields.iter().zip(known) {
+                bind_copies(self_edges, field, &known[0], accepted, (copies, pack), comm)?;
+            }
         }
-        let Self { self_edges, known, accepted, copies, pack, comm, .. } = self;
-        bind_copies(self_edges, buffers, &known[0], accepted, (copies, pack), comm)?;
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..own] {
-            block.bind(&buffers.input, &self.known[0], freed, &self.comm)?;
+            let field = block.field as usize;
+            block.bind(&fields[field].input, &self.known[field][0], freed, &self.comm)?;
         }
         self.lay_out()
     }
 
     /// Hands blocks over to MPI that lie on a device.
     #[cold]
-    pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
-        let freed = self.known[0].freed()?;
+    pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
+        let freed = self.known[0][0].freed()?;
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-        for block in &mut self.inputs[..own] {
-            block.find_device(devices, &buffers.input, &self.known[0], freed, &self.comm)?;
+        if let Some((folding, _)) = &mut self.folding {
+            let others = self.inputs.iter().map(|block| Block::Input(block.entry));
+            let sent = others.chain(self.self_edges.iter().map(|edge| Block::Input(edge.0)));
+            folding.find_devices(devices, &fields[0], sent)?;
+        } else {
+            for block in &mut self.outputs {
+                let field = block.field as usize;
+                block.find_device(devices, &fields[field].output, &self.known[field][1], freed, &self.comm)?;
+            }
         }
-        for block in &mut self.outputs {
-            block.find_device(devices, &buffers.output, &self.known[1], freed, &self.comm)?;
+        for block in &mut self.inputs[..own] {
+            let field = block.field as usize;
+            block.find_device(devices, &fields[field].input, &self.known[field][0], freed, &self.comm)?;
         }
         for copy in &mut self.copies {
             copy.find_devices(devices)?;

@@ -1,28 +1,25 @@
 //! The steps of a call: answers, puts, arrivals, and what comes by message after all.
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::header::{self, Header, Place};
-use super::link::ANSWER;
-use super::slots::Slot;
-use super::state::{InState, OutMessage, Rma, Stage};
+use super::link::{ANSWER, data_tag};
+use super::state::{InState, Rma, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks;
-use crate::exec::post;
-use crate::mpi::landing::{Flag, Group, Put};
-use crate::mpi::message::{self, Mode, bytes_at};
+use crate::exec::post::{self, Way};
+use crate::mpi::message;
 use crate::mpi::p2p::Message;
 use crate::mpi::{datatype, proc_null};
 use crate::observe::Medium;
 use crate::util::cast::{to_int, to_usize};
 
 /// What a process answers its sources: put, or send messages.
-static PUT: u64 = 1;
-static SEND: u64 = 2;
+pub(super) static PUT: u64 = 1;
+pub(super) static SEND: u64 = 2;
 
 impl Rma {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
@@ -52,11 +49,12 @@ impl Rma {
         for i in 0..self.ins.len() {
             match self.ins[i].state {
                 InState::Put => done = false,
-                InState::Done => {}
+                InState::Landed | InState::Done => {}
                 InState::Slot => done &= self.look_into_slot(i),
                 InState::Header | InState::Data { .. } => done &= self.ask(i),
             }
         }
+        done &= self.fold();
         done = done && self.are_sent();
         if done {
             self.stage = Stage::Complete;
@@ -123,8 +121,15 @@ impl Rma {
         }
     }
 
-    /// Copies the blocks that the process sends to itself.
-    pub(super) fn copy_own(&mut self) {
+    /// Copies the blocks that the process sends to itself, or gets ready to combine them.
+    pub(super) fn start_own(&mut self) {
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
+        if let Some((folding, _)) = &mut self.folding {
+            // SAFETY: the caller of `bind` vouches for the blocks.
+            if let Err(e) = unsafe { folding.start(loopback) } {
+                self.failure.get_or_insert(e);
+            }
+        }
         for k in 0..self.copies.len() {
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
             if let Err(e) = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) } {
@@ -132,7 +137,9 @@ impl Rma {
             }
         }
         if let Some(record) = &self.record {
-            record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
+            let copied = (self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
+            let (blocks, bytes) = self.folding.as_ref().map_or(copied, |(folding, _)| folding.own());
+            record.sent(Medium::Own, blocks, bytes);
         }
     }
 
@@ -140,9 +147,12 @@ impl Rma {
     fn open(&mut self) {
         self.stage = Stage::Open;
         (self.accessed, self.exposed) = (false, false);
-        let dead = self.link.dead();
+        let (dead, cut_off) = (self.link.dead(), self.link.cut_off());
         if let Some(&rank) = dead.first() {
             self.note(Error::Gone { rank }.into());
+        }
+        if let Some(&rank) = cut_off.first() {
+            self.note(Error::Unmatched { rank }.into());
         }
         let mut answer = &SEND;
         if !self.link.is_closed() && !self.ins.is_empty() {
@@ -158,31 +168,38 @@ impl Rma {
             at: at.cast(),
             count: to_int(size_of::<u64>()),
             datatype: datatype::byte(),
-            peer: if dead.contains(&rank) { proc_null() } else { to_int(rank) },
+            peer: if dead.contains(&rank) || cut_off.contains(&rank) { proc_null() } else { to_int(rank) },
         };
-        let link = &self.link;
-        self.answer_messages.clear();
-        for (out, slot) in self.outs.iter_mut().zip(&link.targets) {
-            (out.answer, out.left) = (0, false);
-            self.answer_messages.push(word(&raw mut out.answer, slot.rank));
-        }
-        // SAFETY: the words are the executor's, and are left alone until the requests are complete.
-        let mut failed = unsafe { post::receives(&mut self.answers, &self.answer_messages, ANSWER, link.comm()) };
-        self.answer_messages.clear();
-        let told = (&raw const *answer).cast_mut();
-        self.answer_messages.extend(link.sources.iter().map(|slot| word(told, slot.rank)));
-        // SAFETY: the word is never written.
-        failed = failed.or(unsafe { post::sends(&mut self.answers, &self.answer_messages, None, ANSWER, link.comm()) });
-        if let Some(e) = failed {
-            self.note(e);
-        }
-        for i in 0..self.ins.len() {
-            let is_dead = dead.contains(&self.link.sources[i].rank);
-            let is_put = self.exposed && !is_dead;
-            self.ins[i].state = if is_put { InState::Put } else { InState::Header };
-            if !is_put {
-                self.expect_header(i, is_dead);
+        let Self { outs, answers, link, failure, .. } = self;
+        for (out, slot) in outs.iter_mut().zip(&link.targets) {
+            (out.answer, out.left, out.refused) = (0, false, false);
+            let word = word(&raw mut out.answer, slot.rank);
+            // SAFETY: the words are the executor's, and are left alone until the requests are
+            // complete; here and below.
+            if let Some(e) = unsafe { post::insist(answers, &word, Way::In, ANSWER, link.comm()) } {
+                failure.get_or_insert(e);
             }
+        }
+        for slot in &link.sources {
+            // never written
+            let word = word((&raw const *answer).cast_mut(), slot.rank);
+            // SAFETY: as above.
+            if let Some(e) = unsafe { post::insist(answers, &word, Way::Out, ANSWER, link.comm()) } {
+                failure.get_or_insert(e);
+            }
+        }
+        let cut_off = self.link.cut_off();
+        for i in 0..self.ins.len() {
+            let rank = self.link.sources[i].rank;
+            let is_lost = dead.contains(&rank) || cut_off.contains(&rank);
+            self.ins[i].state = match () {
+                () if is_lost => InState::Done,
+                () if self.exposed => InState::Put,
+                () => self.expect_header(i),
+            };
+        }
+        if self.exposed && !self.link.is_passive() && self.link.sources.iter().any(|slot| cut_off.contains(&slot.rank)) {
+            self.shut();
         }
         self.pack_all();
     }
@@ -222,72 +239,6 @@ impl Rma {
             }
             out.words = header.words();
         }
-    }
-
-    /// Puts, and sends what cannot be put, to those of some targets that have answered and whose
-    /// messages have not left.
-    fn access(&mut self, targets: Range<usize>) {
-        let Self { outs, link, staging, number, failure, .. } = self;
-        let lets = |out: &OutMessage| !out.left && out.answer == PUT;
-        let puts = |k: usize| puts_of(&outs[k], link.targets[k], staging);
-        let open = || targets.clone().filter(|&k| lets(&outs[k]));
-        let put = |group: &Group, targets: &mut dyn Iterator<Item = usize>| {
-            // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
-            // for the blocks; here and below.
-            unsafe { link.landing.put_all(group, targets.flat_map(puts).flatten()) }
-        };
-        let done = if link.is_passive() {
-            let flags = open().map(|k| Flag { value: *number, target: link.targets[k].rank, offset: link.targets[k].flag() });
-            // SAFETY: as above.
-            unsafe { link.landing.put_and_raise(open().flat_map(puts).flatten(), flags) }
-        } else if open().count() == outs.len() {
-            if outs.is_empty() { Ok(()) } else { put(&link.targets_group, &mut open()) }
-        } else {
-            let alone = |k: usize| put(&link.target_groups[k], &mut std::iter::once(k));
-            open().map(alone).fold(Ok(()), Result::and)
-        };
-        if let Err(e) = done {
-            failure.get_or_insert(e);
-        }
-        let (mut messages, mut bytes) = (0, 0);
-        for k in targets {
-            if self.outs[k].left {
-                continue;
-            }
-            self.outs[k].left = true;
-            (messages, bytes) = (messages + 1, bytes + self.outs[k].bytes as u64);
-            if let Err(e) = self.send(k) {
-                self.note(e);
-            }
-        }
-        if let Some(record) = &self.record {
-            record.sent(Medium::Mpi, messages, bytes);
-        }
-    }
-
-    /// Sends what target `k` does not get by a put.
-    fn send(&mut self, k: usize) -> Result<()> {
-        let (tag, slot) = (self.data_tag(), self.link.targets[k]);
-        let out = &mut self.outs[k];
-        if out.answer != PUT && out.answer != SEND {
-            // it has died
-            return Ok(());
-        }
-        let by_message = out.answer == SEND;
-        if by_message {
-            let place = if out.spoiled { Place::Nowhere } else { Place::Message };
-            out.words = Header { number: self.number, bytes: out.bytes as u64, place }.words();
-            let words = bytes_at(out.words.as_ptr().cast(), header::BYTES as u64);
-            // SAFETY: the words stay until the call is complete.
-            out.sends[0] = unsafe { message::send(Mode::Standard, &words, slot.rank, tag, self.link.comm()) }?;
-        }
-        if !out.spoiled && (by_message || out.bytes as u64 > slot.capacity) {
-            let at = out.in_place.unwrap_or_else(|| self.staging[out.staged + header::BYTES..].as_ptr());
-            let data = bytes_at(at, out.bytes as u64);
-            // SAFETY: as above; the caller of `bind` vouches for the block.
-            out.sends[1] = unsafe { message::send(Mode::Standard, &data, slot.rank, tag, self.link.comm()) }?;
-        }
-        Ok(())
     }
 
     /// True if all that was sent by message has been.
@@ -344,7 +295,7 @@ impl Rma {
     /// get less than it has room for.
     fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.ins[i];
-        let (expected, one) = (recv.bytes as u64, self.to_all || recv.blocks.len() == 1);
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.blocks.len() == 1));
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }
@@ -352,8 +303,12 @@ impl Rma {
         Err(Error::Length { rank: self.link.sources[i].rank, entries, sent, expected }.into())
     }
 
-    /// Copies a message to its blocks.
-    fn unpack(&self, i: usize, data: *const u8, bytes: usize) -> Result<()> {
+    /// Copies a message to its blocks, or leaves it where it is to be combined.
+    fn unpack(&mut self, i: usize, data: *const u8, bytes: usize) -> Result<()> {
+        if self.folding.is_some() {
+            (self.ins[i].state, self.ins[i].data) = (InState::Landed, data);
+            return Ok(());
+        }
         let recv = &self.ins[i];
         let blocks = &self.outputs[recv.blocks.clone()];
         // SAFETY: the caller of `bind` vouches for the blocks; the message fits, which has been
@@ -361,21 +316,20 @@ impl Rma {
         unsafe { blocks::unpack_message(blocks, self.to_all, recv.bytes, data, bytes, self.loopback()) }
     }
 
-    /// Posts the receive of the header of source `i`, unless it is dead.
-    fn expect_header(&mut self, i: usize, is_dead: bool) {
-        let (rank, tag) = (self.link.sources[i].rank, self.data_tag());
+    /// Posts the receive of the header of source `i`.
+    fn expect_header(&mut self, i: usize) -> InState {
+        let (rank, tag) = (self.link.sources[i].rank, data_tag(self.number));
         let recv = &mut self.ins[i];
         let at = recv.words.as_mut_ptr().cast();
-        if is_dead {
-            recv.state = InState::Done;
-            return;
-        }
         // SAFETY: the words are left alone until the request is complete.
         match unsafe { message::receive(at, header::BYTES as u64, Some(rank), Some(tag), self.link.comm()) } {
-            Ok(request) => recv.request = request,
+            Ok(request) => {
+                recv.request = request;
+                InState::Header
+            }
             Err(e) => {
-                recv.state = InState::Done;
                 self.note(e);
+                InState::Done
             }
         }
     }
@@ -384,7 +338,7 @@ impl Rma {
     /// they do not stay in MPI's queue.
     fn expect_data(&mut self, i: usize, bytes: u64) -> Result<()> {
         let fits = self.check(i, bytes);
-        let (rank, tag) = (self.link.sources[i].rank, self.data_tag());
+        let (rank, tag) = (self.link.sources[i].rank, data_tag(self.number));
         let Self { ins, outputs, link, .. } = self;
         let recv = &mut ins[i];
         let in_place = match &outputs[recv.blocks.clone()] {
@@ -407,27 +361,28 @@ impl Rma {
 
     /// Moves a message forward that comes by message. Returns true if it is complete.
     fn ask(&mut self, i: usize) -> bool {
-        match self.ins[i].request.test() {
-            Ok(false) => return false,
-            Ok(true) => {}
-            Err(e) => {
-                self.ins[i].state = InState::Done;
-                self.note(e);
-                return true;
-            }
-        }
-        let done = match self.ins[i].state {
-            InState::Header => self.read(i, self.ins[i].words, std::ptr::null()),
-            InState::Data { bytes, in_place, wanted } => {
-                self.ins[i].state = InState::Done;
-                if in_place || !wanted { Ok(()) } else { self.unpack(i, self.ins[i].buffer.as_ptr(), to_usize(bytes)) }
-            }
-            InState::Put | InState::Slot | InState::Done => Ok(()),
+        let came = match self.ins[i].request.test_receive() {
+            Ok(None) => return false,
+            Ok(Some(status)) => Ok(status.bytes),
+            Err(e) => Err(e),
         };
+        let state = std::mem::replace(&mut self.ins[i].state, InState::Done);
+        let done = came.and_then(|came| match state {
+            InState::Header if came == header::BYTES as u64 => self.read(i, self.ins[i].words, std::ptr::null()),
+            InState::Data { bytes, in_place, wanted } if came == bytes => {
+                if in_place || !wanted {
+                    Ok(())
+                } else {
+                    self.unpack(i, self.ins[i].buffer.as_ptr(), to_usize(bytes))
+                }
+            }
+            // in place of what MPI has refused to send
+            _ => Err(Error::Unpacked { rank: self.link.sources[i].rank }.into()),
+        });
         if let Err(e) = done {
             self.note(e);
         }
-        self.ins[i].state == InState::Done
+        matches!(self.ins[i].state, InState::Landed | InState::Done)
     }
 
     /// Gives up the exposure epoch, which will not end. Living sources still put: a message that
@@ -461,18 +416,5 @@ impl Rma {
             self.note(e);
         }
         self.ins[i].state == InState::Done
-    }
-}
-
-/// What is put for one target: all of its message, or only a header that says where the rest is.
-fn puts_of(out: &OutMessage, slot: Slot, staging: &[u8]) -> [Option<Put>; 2] {
-    let (target, offset) = (slot.rank, slot.offset);
-    let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
-    if out.spoiled || out.bytes as u64 > slot.capacity {
-        return [Some(header), None];
-    }
-    match out.in_place {
-        Some(at) => [Some(header), Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header })],
-        None => [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None],
     }
 }

@@ -1,11 +1,47 @@
-//! Gives up on neighbors that have died.
+//! Gives up on neighbors that have died, or that MPI keeps from putting.
 
+use super::link::refusal_tag;
 use super::state::{InState, Rma, Stage};
-use crate::error::Error;
-use crate::mpi::message::Request;
+use crate::error::{Error, Result};
+use crate::mpi::message::{self, Request};
 use crate::mpi::p2p::Lost;
 
 impl Rma {
+    /// Stops waiting for what sources would put or send that say that MPI keeps them from it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_refusals(&mut self) {
+        if self.stage != Stage::Open {
+            return;
+        }
+        for i in 0..self.ins.len() {
+            if matches!(self.ins[i].state, InState::Put | InState::Slot | InState::Header)
+                && let Err(e) = self.look_for_refusal(i)
+            {
+                self.note(e);
+            }
+        }
+    }
+
+    /// The same for source `i`.
+    fn look_for_refusal(&mut self, i: usize) -> Result<()> {
+        let (rank, tag) = (self.link.sources[i].rank, refusal_tag(self.number));
+        let Some(refusal) = message::probe(Some(rank), tag, false, self.link.comm())? else { return Ok(()) };
+        if self.ins[i].state == InState::Put && !self.link.is_passive() {
+            self.shut();
+        }
+        let recv = &mut self.ins[i];
+        if recv.state == InState::Header && !recv.request.withdraw() {
+            (self.stuck, self.stays) = (true, true);
+        }
+        recv.state = InState::Done;
+        // SAFETY: it has no data; there is room for a header.
+        recv.request = unsafe { refusal.receive(recv.words.as_mut_ptr().cast(), self.link.comm()) }?;
+        // without data in place of a header
+        recv.state = InState::Header;
+        Ok(())
+    }
+
     /// Stops waiting for what processes that have died would have done. The others go on, as their
     /// neighbors wait for them.
     #[cold]
@@ -21,7 +57,8 @@ impl Rma {
             if position < outs { link.targets[position].rank } else { link.sources[position - outs].rank }
         };
         let mut wanted: Vec<u32> = answers.iter().map(|&position| rank_of(position)).collect();
-        let unfinished = self.ins.iter().zip(&link.sources).filter(|(recv, _)| recv.state != InState::Done);
+        let is_here = |state: InState| matches!(state, InState::Landed | InState::Done);
+        let unfinished = self.ins.iter().zip(&link.sources).filter(|(recv, _)| !is_here(recv.state));
         wanted.extend(unfinished.map(|(_, slot)| slot.rank));
         let sending = self.outs.iter().zip(&link.targets).filter(|(out, _)| out.sends.iter().any(|s| !s.is_null()));
         wanted.extend(sending.map(|(_, slot)| slot.rank));
@@ -42,8 +79,12 @@ impl Rma {
             if matches!(recv.state, InState::Header | InState::Data { .. }) {
                 stuck |= !recv.request.withdraw();
             }
-            // the epoch of an active target ends below
-            recv.state = if recv.state == InState::Put && !link.is_passive() { InState::Put } else { InState::Done };
+            recv.state = match recv.state {
+                // the epoch of an active target ends below
+                InState::Put if !link.is_passive() => InState::Put,
+                InState::Landed => InState::Landed,
+                _ => InState::Done,
+            };
         }
         for (out, _) in self.outs.iter_mut().zip(&link.targets).filter(|(_, slot)| is_dead(slot.rank)) {
             for request in &mut out.sends {
@@ -58,7 +99,8 @@ impl Rma {
         if self.exposed && waits_for_dead && !link.is_passive() {
             self.shut();
             let slots = self.ins.iter_mut().zip(&self.link.sources);
-            slots.filter(|(_, slot)| is_dead(slot.rank)).for_each(|(recv, _)| recv.state = InState::Done);
+            let of_dead = slots.filter(|(recv, slot)| is_dead(slot.rank) && recv.state == InState::Slot);
+            of_dead.for_each(|(recv, _)| recv.state = InState::Done);
         }
         self.stuck |= stuck;
         self.stays |= stuck;

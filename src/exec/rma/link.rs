@@ -21,12 +21,17 @@ const SLOTS: i32 = 1;
 pub const ANSWER: i32 = 2;
 const FIRST_DATA: u64 = 16;
 
-/// Tags of data: those of calls that are under way at the same time differ.
-const DATA_TAGS: u64 = 16_384;
+/// How many calls have tags of their own, so that those differ that are under way together.
+const CALLS: u64 = 8192;
 
 /// Tag of a call's messages.
 pub fn data_tag(number: u64) -> i32 {
-    to_int(FIRST_DATA + number % DATA_TAGS)
+    to_int(FIRST_DATA + 2 * (number % CALLS))
+}
+
+/// Tag of a message that says that MPI keeps a process from putting in a call.
+pub fn refusal_tag(number: u64) -> i32 {
+    data_tag(number) + 1
 }
 
 /// The window of a neighborhood for one operation, and its own communicator, so that no tag meets
@@ -160,6 +165,17 @@ impl Link {
             self.close();
         }
         self.any_dead.store(true, Ordering::Release);
+    }
+
+    /// Returns the neighbors that live, but with which this process cannot exchange answers any
+    /// more.
+    #[inline]
+    pub fn cut_off(&self) -> Vec<Rank> {
+        if !self.comm().has_unmatched() {
+            return Vec::new();
+        }
+        let dead = self.dead();
+        self.comm().unmatched().into_iter().filter(|rank| !dead.contains(rank)).collect()
     }
 
     /// Returns the neighbors that have died.

@@ -20,8 +20,9 @@
 //! schedules order messages that would wait for one another.
 //!
 //! Cost: for each process that this one sends to, a message of 8 bytes from it, a put, and MPI's
-//! synchronization; two copies of each byte, one where a block is contiguous and long. No
-//! allocation once buffers have reached their largest size.
+//! synchronization; two copies of each byte, one where a block is contiguous and long. Blocks that
+//! are combined are read in the landing area. No allocation once buffers have reached their largest
+//! size.
 //!
 //! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapters 3
 //! and 7.
@@ -31,14 +32,17 @@
 //! | `slots`, `header` | how the landing area is divided; what stands before a message |
 //! | `link` | the window, and the turns of calls |
 //! | `state`, `bind` | the executor and its messages; buffers, counts and datatypes of a call |
-//! | `epoch` | the steps of a call |
-//! | `failure` | neighbors that have died |
+//! | `epoch`, `puts` | the steps of a call; what is put and sent |
+//! | `fold` | combining blocks in the landing area |
+//! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
 mod bind;
 mod epoch;
 mod failure;
+mod fold;
 mod header;
 pub mod link;
+mod puts;
 mod slots;
 mod state;
 
@@ -49,7 +53,9 @@ pub use state::Rma;
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
+use crate::exec::combine::Combine;
 use crate::exec::executor::Executor;
+use crate::exec::folding::{Folding, Origin};
 use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -63,15 +69,27 @@ use crate::util::cast::{to_int, to_u32};
 use link::Link;
 use state::{InMessage, InState, OutMessage, Stage};
 
+/// What is done with the blocks that a process sends to itself.
+pub enum Own {
+    /// They are left to another executor.
+    Left,
+    /// They are copied.
+    Copied,
+    /// They are combined, like all others; with a communicator of this process alone.
+    Combined(Combine, Arc<Comm>),
+}
+
 impl Rma {
-    /// Makes an executor of those edges of a neighborhood that its link has, and, if `own`, of the
-    /// process's edges to itself.
-    pub fn new(link: &Arc<Link>, comm: Arc<Comm>, n: &Neighborhood, own: bool, waiting: Waiting) -> Rma {
+    /// Makes an executor of those edges of a neighborhood that its link has, and of the process's
+    /// edges to itself. It moves so many fields together.
+    pub fn new(link: &Arc<Link>, comm: Arc<Comm>, n: &Neighborhood, own: Own, waiting: Waiting, fields: usize) -> Rma {
         let (targets, sources) = (n.targets_in_order(), n.sources_in_order());
         let (mut inputs, mut outs) = (Vec::new(), Vec::new());
         for slot in &link.targets {
             let begin = inputs.len();
-            inputs.extend(targets.iter().filter(|t| t.1 == slot.rank).map(|t| MessageBlock::new(0, t.0)));
+            for field in 0..fields {
+                inputs.extend(targets.iter().filter(|t| t.1 == slot.rank).map(|t| MessageBlock::new(field, t.0)));
+            }
             outs.push(OutMessage {
                 blocks: begin..inputs.len(),
                 bytes: 0,
@@ -81,15 +99,18 @@ impl Rma {
                 spoiled: false,
                 answer: 0,
                 left: false,
+                refused: false,
                 sends: Default::default(),
             });
         }
         let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), vec![None; n.sources().len()]);
         for (i, slot) in link.sources.iter().enumerate() {
             let begin = outputs.len();
-            for source in sources.iter().filter(|s| s.1 == slot.rank) {
-                of_source[source.0 as usize] = Some(to_u32(i));
-                outputs.push(MessageBlock::new(0, source.0));
+            for field in 0..fields {
+                for source in sources.iter().filter(|s| s.1 == slot.rank) {
+                    of_source[source.0 as usize] = Some(to_u32(i));
+                    outputs.push(MessageBlock::new(field, source.0));
+                }
             }
             ins.push(InMessage {
                 blocks: begin..outputs.len(),
@@ -98,11 +119,20 @@ impl Rma {
                 words: [0; 2],
                 request: Request::default(),
                 buffer: Vec::new(),
+                data: std::ptr::null(),
             });
         }
         let mut answers = Requests::default();
         answers.reserve(outs.len() + ins.len());
-        let self_edges = if own { n.self_edges() } else { Vec::new() };
+        let self_edges = if matches!(own, Own::Left) { Vec::new() } else { n.self_edges() };
+        let folding = match own {
+            Own::Combined(combine, self_comm) => {
+                let mut origins: Vec<Origin> = of_source.iter().map(|i| i.map_or(Origin::Nowhere, Origin::Peer)).collect();
+                self_edges.iter().for_each(|&(target, source)| origins[source as usize] = Origin::Own(target));
+                Some((Box::new(Folding::new(combine, &origins)), self_comm))
+            }
+            Own::Left | Own::Copied => None,
+        };
         Rma {
             link: Arc::clone(link),
             comm,
@@ -111,18 +141,18 @@ impl Rma {
             waiting,
             stage: Stage::Idle,
             number: 0,
-            known: Default::default(),
+            known: (0..fields).map(|_| Default::default()).collect(),
             inputs,
             outputs,
-            answer_messages: Vec::with_capacity(outs.len().max(ins.len())),
             outs,
             ins,
             of_source,
             to_all: false,
-            copies: Vec::with_capacity(self_edges.len()),
+            copies: Vec::with_capacity(self_edges.len() * fields),
             self_edges,
             accepted: [None; 2],
             pack: Vec::new(),
+            folding,
             staging: Vec::new(),
             answers,
             exposed: false,
@@ -167,13 +197,13 @@ impl Drop for Rma {
 
 impl Executor for Rma {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
-        self.bind_blocks(buffers)
+        self.bind_fields(std::slice::from_ref(buffers))
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
         (self.tag, self.number, self.stage) = (tag, self.link.next_number(), Stage::Queued);
         self.patience.restart();
-        self.copy_own();
+        self.start_own();
         self.step();
         Ok(())
     }
@@ -187,6 +217,7 @@ impl Executor for Rma {
             return self.failure.take().map_or(Ok(true), Err);
         }
         if self.patience.is_over() {
+            self.look_for_refusals();
             self.look_for_dead();
         }
         Ok(false)
@@ -212,6 +243,9 @@ impl Executor for Rma {
     fn forget_datatypes(&mut self) {
         self.inputs.iter_mut().chain(&mut self.outputs).for_each(MessageBlock::forget);
         self.accepted = [None; 2];
+        if let Some((folding, _)) = &mut self.folding {
+            folding.forget_datatypes();
+        }
     }
 
     fn keeps_datatypes(&self) -> bool {
@@ -221,6 +255,9 @@ impl Executor for Rma {
     fn arrived(&mut self, source: usize) -> Result<bool> {
         if let Some(error) = &self.failure {
             return Err(error.clone());
+        }
+        if let Some((folding, _)) = self.folding.as_ref().filter(|_| matches!(self.stage, Stage::Queued | Stage::Open)) {
+            return Ok(folding.is_source_done(source));
         }
         let message = self.of_source.get(source).copied().flatten();
         Ok(match self.stage {

@@ -9,12 +9,13 @@ use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::Error;
 use crate::exec::blocks::MessageBlock;
+use crate::exec::folding::Folding;
 use crate::exec::waiting::Waiting;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::p2p::Requests;
 use crate::observe::Record;
 
 /// How far a call has come.
@@ -46,6 +47,8 @@ pub(super) struct OutMessage {
     pub(super) answer: u64,
     /// True once it has been put or sent, or nobody is there to get it.
     pub(super) left: bool,
+    /// True if MPI has refused what ends its put.
+    pub(super) refused: bool,
     /// Sends of the header and of data that do not go by a put.
     pub(super) sends: [Request; 2],
 }
@@ -57,10 +60,12 @@ pub(super) enum InState {
     Put,
     /// The same, but its epoch will not end: its header is looked for in memory.
     Slot,
-    /// Its header comes by message.
+    /// Its header comes by message, or no data in place of it.
     Header,
     /// Its data come by message, so many bytes.
     Data { bytes: u64, in_place: bool, wanted: bool },
+    /// It is here, and its blocks are combined where they lie.
+    Landed,
     /// It is in its blocks, or will not come.
     Done,
 }
@@ -75,6 +80,8 @@ pub(super) struct InMessage {
     pub(super) request: Request,
     /// Data that come by message, if not in place.
     pub(super) buffer: Vec<u8>,
+    /// Where its data are, once it has landed.
+    pub(super) data: *const u8,
 }
 
 /// Executes the edges of a neighborhood by puts.
@@ -87,7 +94,8 @@ pub struct Rma {
     pub(super) waiting: Waiting,
     pub(super) stage: Stage,
     pub(super) number: u64,
-    pub(super) known: [Known; 2],
+    /// What is known of the datatypes, by field: send side, receive side.
+    pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,
     pub(super) outs: Vec<OutMessage>,
@@ -100,11 +108,12 @@ pub struct Rma {
     pub(super) copies: Vec<BlockCopy>,
     pub(super) accepted: [Option<Datatype>; 2],
     pub(super) pack: Vec<u8>,
+    /// Combines blocks, with a communicator of this process alone.
+    pub(super) folding: Option<(Box<Folding>, Arc<Comm>)>,
     /// Headers and packed data of what is sent.
     pub(super) staging: Vec<u8>,
     /// Receives of the targets' answers, then sends of this process's answers to its sources.
     pub(super) answers: Requests,
-    pub(super) answer_messages: Vec<Message>,
     /// True while sources may put; true once all messages have left.
     pub(super) exposed: bool,
     pub(super) accessed: bool,
@@ -131,10 +140,5 @@ impl Rma {
     #[cold]
     pub(super) fn note(&mut self, error: Box<Error>) {
         self.failure.get_or_insert(error);
-    }
-
-    /// Tag of messages of the active call on the link's communicator.
-    pub(super) fn data_tag(&self) -> i32 {
-        super::link::data_tag(self.number)
     }
 }

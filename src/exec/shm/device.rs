@@ -9,7 +9,6 @@
 use super::state::{RecvState, Shm};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::device::{no_reduction, refuse};
 use crate::exec::remote::Remote;
 use crate::mpi::device::Devices;
 use crate::mpi::message;
@@ -22,16 +21,14 @@ impl Shm {
         let Some(first) = fields.first() else { return Ok(()) };
         let freed = self.known[0][0].freed()?;
         match &mut self.folding {
-            Some(folding) if folding.reduces() => {
+            Some(folding) => {
                 let near = self.inputs.iter().map(|block| Block::Input(block.entry));
                 let own = self.self_edges.iter().map(|edge| Block::Input(edge.0));
                 let far = self.remote.iter().flat_map(Remote::blocks).filter(|b| matches!(b, Block::Input(_)));
-                let result = (!folding.chain.is_empty()).then_some(Block::Output(0));
-                return refuse(devices, first, near.chain(own).chain(far).chain(result), no_reduction);
-            }
-            Some(folding) => {
-                refuse(devices, first, folding.chain.iter().map(|link| Block::Output(link.source)), no_reduction)?;
-                folding.find_devices(devices)?;
+                folding.find_devices(devices, first, near.chain(own).chain(far))?;
+                if folding.reduces() {
+                    return Ok(());
+                }
             }
             None => {
                 for block in &mut self.outputs {

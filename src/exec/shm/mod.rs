@@ -28,7 +28,6 @@
 //! |---|---|
 //! | `state` | the executor, its messages and their states |
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
-//! | `fold`, `result` | combining blocks; the result of a reduction |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
 //! | `pull` | long messages that receivers copy from the sender's memory |
@@ -42,12 +41,10 @@ pub mod channel;
 mod device;
 mod failure;
 mod fallback;
-mod fold;
 mod progress;
 mod pull;
 mod recv;
 mod reduce;
-mod result;
 mod send;
 mod state;
 
@@ -57,10 +54,11 @@ pub use state::Shm;
 
 use super::combine::Combine;
 use super::executor::Executor;
+use super::folding::{Folding, Origin};
 use super::p2p::P2p;
 use super::remote::Remote;
-use super::rma::Rma;
 use super::rma::link::Link;
+use super::rma::{Own, Rma};
 use super::waiting;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
@@ -77,7 +75,6 @@ use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
 use channel::Channels;
-use fold::{Folding, Origin};
 use state::{InMessage, OutMessage, RecvState};
 
 /// What an executor is made from.
@@ -139,7 +136,7 @@ impl Shm {
         let remote = (!schedule.ops().is_empty()).then(|| {
             let comm = Arc::clone(&comm);
             match parts.landing {
-                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, comm, n, false, parts.waiting))),
+                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, comm, n, Own::Left, parts.waiting, 1))),
                 None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule))),
             }
         });

@@ -1,9 +1,9 @@
 //! Combines blocks as they arrive and their turn comes.
 
-use super::fold::{Folding, Link, Origin};
 use super::state::{RecvState, Shm};
 use crate::error::Result;
 use crate::exec::executor::Executor;
+use crate::exec::folding::{Folding, Link, Origin};
 
 impl Shm {
     /// Folds every block that is here and whose turn has come.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::channel::{Channels, Part};
-use super::fold::{Folding, Origin};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks::MessageBlock;
+use crate::exec::folding::{Folding, Origin};
 use crate::exec::remote::Remote;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;

@@ -1,22 +1,26 @@
-//! Combines blocks straight from where they lie: in the order of the sources, or as they arrive.
+//! Combines blocks straight from where they lie, in shared memory or a landing area: in the order
+//! of the sources, or as they arrive.
 
-use super::result::Reduction;
-use crate::datatype::buffers::{Blocks, Located, enlarge};
+mod result;
+
+use self::result::Reduction;
+use crate::datatype::buffers::{Blocks, Buffers, Located, enlarge};
 use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
 use crate::exec::accumulate::accumulation::Accumulation;
 use crate::exec::combine::Combine;
+use crate::exec::device::{no_reduction, refuse};
 use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
-use crate::schedule::FoldOrder;
+use crate::schedule::{Block, FoldOrder};
 
 /// Where the block of a source comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Nowhere,
-    /// A process of the node: its position among the inbound channels.
+    /// A process: its position among the inbound channels, or the link's sources.
     Peer(u32),
     /// The process itself: the entry in its list of targets.
     Own(u32),
@@ -147,9 +151,15 @@ impl Folding {
         Ok(())
     }
 
-    /// Hands the process's own blocks to MPI that lie on a device.
+    /// Fails if a block lies on a device that is combined or, in a reduction, `sent`. Hands the
+    /// process's own blocks to MPI that lie on one otherwise.
     #[cold]
-    pub fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+    pub fn find_devices(&mut self, devices: &Devices, buffers: &Buffers, sent: impl Iterator<Item = Block>) -> Result<()> {
+        if self.reduces() {
+            let result = (!self.chain.is_empty()).then_some(Block::Output(0));
+            return refuse(devices, buffers, sent.chain(result), no_reduction);
+        }
+        refuse(devices, buffers, self.chain.iter().map(|link| Block::Output(link.source)), no_reduction)?;
         for own_block in &mut self.own {
             if own_block.block.is_on_device(devices)? {
                 own_block.way = Packing::Message;

@@ -1,0 +1,158 @@
+//! What a process puts and sends to a target that has answered.
+//!
+//! The target waits for it. If MPI refuses a send, a message without data takes its place. If MPI
+//! keeps the process from putting, or from learning whether it may, a message of its own says so,
+//! which the target looks for now and then (`failure`).
+
+use std::ops::Range;
+
+use super::epoch::{PUT, SEND};
+use super::header::{self, Header, Place};
+use super::link::{data_tag, refusal_tag};
+use super::slots::Slot;
+use super::state::{OutMessage, Rma};
+use crate::error::{Error, Result};
+use crate::mpi::landing::{Flag, Put};
+use crate::mpi::message::{self, Block, Mode, Request, bytes_at};
+use crate::observe::Medium;
+
+impl Rma {
+    /// Puts, and sends what cannot be put, to those of some targets that have answered and whose
+    /// messages have not left.
+    pub(super) fn access(&mut self, targets: Range<usize>) {
+        let lets = |out: &OutMessage| !out.left && out.answer == PUT;
+        if self.link.is_passive() {
+            self.put_and_raise(targets.clone(), lets);
+        } else if targets.len() == self.outs.len() && self.outs.iter().all(lets) {
+            self.put_in_epoch(targets.clone());
+        } else {
+            targets.clone().for_each(|k| {
+                if lets(&self.outs[k]) {
+                    self.put_in_epoch(k..k + 1);
+                }
+            });
+        }
+        let (mut messages, mut bytes) = (0, 0);
+        for k in targets {
+            if self.outs[k].left {
+                continue;
+            }
+            self.outs[k].left = true;
+            (messages, bytes) = (messages + 1, bytes + self.outs[k].bytes as u64);
+            if let Err(e) = self.send(k) {
+                self.note(e);
+            }
+        }
+        if let Some(record) = &self.record {
+            record.sent(Medium::Mpi, messages, bytes);
+        }
+    }
+
+    /// Puts to one target, or to all, in an epoch of its own. The epoch ends even if a put fails:
+    /// its target finds no header.
+    fn put_in_epoch(&mut self, targets: Range<usize>) {
+        let Self { outs, link, staging, failure, stuck, stays, .. } = self;
+        let group = if targets.len() == outs.len() { &link.targets_group } else { &link.target_groups[targets.start] };
+        if targets.is_empty() {
+            return;
+        }
+        // once more if MPI refuses: no other epoch than this one ends those of the targets
+        let started = link.landing.start(group).or_else(|e| {
+            failure.get_or_insert(e);
+            link.landing.start(group)
+        });
+        let done = match started {
+            Err(e) => Err(e),
+            Ok(()) => {
+                for k in targets.clone() {
+                    // SAFETY: headers and staging buffer are the executor's; the caller of `bind`
+                    // vouches for the blocks; here and below.
+                    if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], link.targets[k], staging)) } {
+                        failure.get_or_insert(e);
+                    }
+                }
+                // what is refused here may still be under way
+                link.landing.complete().inspect_err(|_| (*stuck, *stays) = (true, true))
+            }
+        };
+        if let Err(e) = done {
+            outs[targets].iter_mut().for_each(|out| out.refused = true);
+            failure.get_or_insert(e);
+        }
+    }
+
+    /// Puts to those targets that let it, and raises their flags: of one without its header, too,
+    /// but only once its puts have been completed.
+    fn put_and_raise(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
+        let Self { outs, link, staging, number, failure, stuck, stays, .. } = self;
+        for k in targets.clone().filter(|&k| lets(&outs[k])) {
+            // SAFETY: as above.
+            if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], link.targets[k], staging)) } {
+                failure.get_or_insert(e);
+            }
+        }
+        let mut each = |outs: &mut [OutMessage], run: &dyn Fn(Slot) -> Result<()>| {
+            for k in targets.clone() {
+                if lets(&outs[k])
+                    && !outs[k].refused
+                    && let Err(e) = run(link.targets[k])
+                {
+                    (outs[k].refused, *stuck, *stays) = (true, true, true);
+                    failure.get_or_insert(e);
+                }
+            }
+        };
+        each(outs, &|slot| link.landing.flush(slot.rank));
+        each(outs, &|slot| link.landing.raise(Flag { value: *number, target: slot.rank, offset: slot.flag() }));
+    }
+
+    /// Sends what target `k` does not get by a put.
+    fn send(&mut self, k: usize) -> Result<()> {
+        let Self { outs, link, staging, number, .. } = self;
+        let (out, slot) = (&mut outs[k], link.targets[k]);
+        let is_told = out.answer == PUT || out.answer == SEND;
+        let send = |request: &mut Request, data: &Block, tag: i32| {
+            // SAFETY: headers, answers and staging buffer are the executor's, and stay until the
+            // call is complete; the caller of `bind` vouches for the blocks.
+            *request = unsafe { message::send(Mode::Standard, data, slot.rank, tag, link.comm()) }?;
+            Ok(())
+        };
+        let nothing = bytes_at((&raw const out.answer).cast(), 0);
+        if out.refused || !is_told {
+            // who has died waits for nothing
+            let waits = !link.dead().contains(&slot.rank);
+            return if waits { send(&mut out.sends[0], &nothing, refusal_tag(*number)) } else { Ok(()) };
+        }
+        let tag = data_tag(*number);
+        let send = |request: &mut Request, data: &Block| {
+            // if this is refused, too, nothing is left that could tell the target
+            send(request, data, tag).or_else(|e: Box<Error>| send(request, &nothing, tag).and(Err(e)))
+        };
+        let by_message = out.answer == SEND;
+        if by_message {
+            let place = if out.spoiled { Place::Nowhere } else { Place::Message };
+            out.words = Header { number: *number, bytes: out.bytes as u64, place }.words();
+            send(&mut out.sends[0], &bytes_at(out.words.as_ptr().cast(), header::BYTES as u64))?;
+        }
+        if !out.spoiled && (by_message || out.bytes as u64 > slot.capacity) {
+            let at = out.in_place.unwrap_or_else(|| staging[out.staged + header::BYTES..].as_ptr());
+            send(&mut out.sends[1], &bytes_at(at, out.bytes as u64))?;
+        }
+        Ok(())
+    }
+}
+
+/// What is put for one target, in this order: all of its message, or only a header that says where
+/// the rest is. A message without its header does not count as one.
+fn puts_of(out: &OutMessage, slot: Slot, staging: &[u8]) -> impl Iterator<Item = Put> {
+    let (target, offset) = (slot.rank, slot.offset);
+    let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
+    let puts = if out.spoiled || out.bytes as u64 > slot.capacity {
+        [Some(header), None]
+    } else if let Some(at) = out.in_place {
+        [Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header }), Some(header)]
+    } else {
+        [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None]
+    };
+    puts.into_iter().flatten()
+}
