@@ -1,5 +1,5 @@
-/* MPI alone, nothing of the library: what puts with active targets rest on (docs/transport.md), that
-   MPI_Win_test says that an epoch is over when all of its puts have arrived.
+/* MPI alone, nothing of the library: what puts with active targets rest on (docs/transport.md),
+   that MPI_Win_test says that an epoch is over when all of its puts have arrived.
 
    That of Open MPI 5.0.11 is wrong with three processes and more: epochs end early, or never. Under
    MPICH 4.0.2, puts into windows of MPI_Win_allocate whose sizes are no multiple of 16 bytes land

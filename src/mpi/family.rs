@@ -55,8 +55,8 @@ pub fn is_open_mpi() -> bool {
     built() == "Open MPI"
 }
 
-/// Returns true if `MPI_Win_test` may say that an epoch is over before all of its puts have arrived.
-/// Seen in Open MPI 5.0.11 with three processes and more (`c_tests/c/win_test.c`).
+/// Returns true if `MPI_Win_test` may say that an epoch is over before all of its puts have
+/// arrived. Seen in Open MPI 5.0.11 with three processes and more (`c_tests/c/win_test.c`).
 pub fn ends_epochs_early() -> bool {
     open_mpi_version(&library_version()).is_some_and(|version| version >= 5)
 }
