@@ -7,6 +7,7 @@ use crate::collective::{Operation, Selected};
 use crate::error::Result;
 use crate::exec::rma::link::Link;
 use crate::exec::shm::channel::Channels;
+use crate::mpi;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::Target;
 use crate::mpi::window;
@@ -68,6 +69,9 @@ pub fn choose(
         let far = |list: &[Neighbor]| list.iter().filter(|edge| !is_near(edge)).copied().collect();
         let far = Neighborhood::new(n.rank(), far(n.sources()), far(n.targets()), n.weighted());
         let (target, how) = match hints.rma_synchronization {
+            Synchronization::Active if mpi::ends_epochs_early() => {
+                (Target::Passive, "put, flush, flag, as this MPI ends epochs of active targets too early")
+            }
             Synchronization::Active => (Target::Active, "post, start, complete, wait"),
             Synchronization::Passive => (Target::Passive, "put, flush, flag"),
         };

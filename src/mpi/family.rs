@@ -55,6 +55,18 @@ pub fn is_open_mpi() -> bool {
     built() == "Open MPI"
 }
 
+/// Returns true if `MPI_Win_test` may say that an epoch is over before all of its puts have
+/// arrived. Seen in Open MPI 5.0.11 with three processes and more (`c_tests/c/win_test.c`).
+pub fn ends_epochs_early() -> bool {
+    open_mpi_version(&library_version()).is_some_and(|version| version >= 5)
+}
+
+/// Returns the major version of an Open MPI by what `MPI_Get_library_version` says.
+fn open_mpi_version(text: &str) -> Option<u32> {
+    let (_, version) = text.split_once("Open MPI v")?;
+    version.split('.').next()?.parse().ok()
+}
+
 /// Fails if the program runs under an MPI of another family than the library was built for. No
 /// other MPI function may be called then.
 pub fn check() -> Result<()> {
@@ -177,6 +189,19 @@ mod tests {
             assert!(fits(MPICH, running, no) && !fits(OPEN_MPI, running, no), "{running}");
         }
         assert!(!fits(OPEN_MPI, "SMPI Version 3.32", no));
+    }
+
+    #[test]
+    fn versions_of_open_mpi_are_read() {
+        for (text, version) in [
+            ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", Some(4)),
+            ("Open MPI v5.0.11", Some(5)),
+            ("Open MPI v10.0.0rc1", Some(10)),
+            ("MPICH Version: 5.0.2", None),
+            ("IBM Spectrum MPI v10.4", None),
+        ] {
+            assert_eq!(open_mpi_version(text), version, "{text}");
+        }
     }
 
     #[test]
