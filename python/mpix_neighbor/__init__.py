@@ -20,6 +20,7 @@ import ctypes as _ctypes
 from ._library import Error, preload
 from ._library import functions as _functions
 from ._library import path as library_path
+from ._loggp import Loggp
 from ._neighborhood import ACCUMULATE, ALL, ALLTOALL, GATHER, REDUCE, Neighborhood
 from ._requests import Plan, Request
 from ._sparse import sparse_exchange, sparse_sources
@@ -32,6 +33,7 @@ __all__ = [
     "GATHER",
     "REDUCE",
     "Error",
+    "Loggp",
     "Neighborhood",
     "Plan",
     "Request",

@@ -1,4 +1,8 @@
-"""Buffers as mpi4py takes them: arrays, or lists of an array, counts, displacements, a datatype."""
+"""Buffers as mpi4py takes them: arrays, or lists of an array, counts, displacements, a datatype.
+
+Each function for the blocks of one side takes the buffer, the number of blocks, whether they are
+`received`, and whether numbers in arrays have to be 64 bits wide.
+"""
 
 import ctypes
 import weakref
@@ -17,7 +21,9 @@ _types = {}
 
 def _type_of(data) -> MPI.Datatype:
     """Returns the datatype of an array's elements."""
-    code = data.dtype.char if hasattr(data, "dtype") else memoryview(data).format
+    if type(data) is not np.ndarray and hasattr(data, "__dlpack__"):
+        data = np.from_dlpack(data)
+    code = data.dtype.char if isinstance(data, np.ndarray) else memoryview(data).format
     try:
         return _types[code]
     except KeyError:
@@ -31,16 +37,14 @@ def _type_of(data) -> MPI.Datatype:
     return found
 
 
-def _memory(data):
+def _memory(data, received: bool):
     """Returns the memory of an object: of an array, a buffer, or a DLPack tensor on the CPU."""
     if data is None:
         return None
-    try:
-        return MPI.buffer(data)
-    except (TypeError, BufferError):
-        if not hasattr(data, "__dlpack__") or isinstance(data, np.ndarray):
-            raise
-        return MPI.buffer(np.from_dlpack(data))
+    memory = MPI.buffer(data)
+    if received and memory.readonly:
+        raise ValueError("the receive buffer is read-only")
+    return memory
 
 
 def address(array: np.ndarray) -> int:
@@ -148,12 +152,12 @@ def _shared(memory, type, number: int) -> int:
     return items // max(number, 1)
 
 
-def blocks(spec, number: int, wide: bool = False) -> Blocks:
+def blocks(spec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns equal blocks, as many as `number`. A count in `spec` is that of one block."""
     data, count, displs, type = _split(spec)
     if displs is not None:
         raise ValueError("the blocks are equal: displacements are for the calls that end in v or w")
-    memory = _memory(data)
+    memory = _memory(data, received)
     type = type or _type_of(data)
     if count is None:
         count = _shared(memory, type, number)
@@ -161,19 +165,19 @@ def blocks(spec, number: int, wide: bool = False) -> Blocks:
     return Blocks(spec, (at, count, handle(type)), (memory, data, type))
 
 
-def block(spec, _number: int, wide: bool = False) -> Blocks:
+def block(spec, _number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns one block."""
-    return blocks(spec, 1)
+    return blocks(spec, 1, received)
 
 
-def vector(spec, number: int, wide: bool = False) -> Blocks:
+def vector(spec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns blocks of their own sizes.
 
     Without displacements, the blocks lie one after the other; without counts, they are equal. The
     numbers are 64 bits wide if `wide`, and where an array of such is among them.
     """
     data, counts, displs, type = _split(spec)
-    memory = _memory(data)
+    memory = _memory(data, received)
     type = type or _type_of(data)
     if counts is None:
         counts = [_shared(memory, type, number)] * number
@@ -190,7 +194,7 @@ def vector(spec, number: int, wide: bool = False) -> Blocks:
     return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable)
 
 
-def general(spec, number: int, wide: bool = False) -> Blocks:
+def general(spec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns blocks of their own layouts.
 
     `spec` is `[data, counts, displs, types]`, where displacements are bytes.
@@ -200,7 +204,7 @@ def general(spec, number: int, wide: bool = False) -> Blocks:
             "blocks of their own layouts are [data, counts, displs, types], displacements in bytes"
         )
     data, counts, displs, types = spec if len(spec) == 4 else (spec[0], *spec[1], spec[2])
-    memory = _memory(data)
+    memory = _memory(data, received)
     (counts, displs), width, _ = _integers([(counts, "counts"), (displs, "displs")], number, True)
     types = list(types)
     if len(types) != number:

@@ -238,11 +238,15 @@ class Neighborhood:
 
     def _bind(self, shape: "_Shape", send, recv):
         """Returns both sides of a call."""
-        first = shape.send(send, self.outdegree), shape.recv(recv, self.indegree)
-        widths = {side.width for side in first}
+        sides = shape.send(send, self.outdegree), shape.recv(recv, self.indegree, received=True)
+        widths = {side.width for side in sides}
         if {4, 8} <= widths:
-            first = shape.send(send, self.outdegree, wide=True), shape.recv(recv, self.indegree, wide=True)
-        return (*first, 4 in widths and 8 not in widths)
+            # the functions take numbers of one width
+            sides = (
+                shape.send(send, self.outdegree, wide=True),
+                shape.recv(recv, self.indegree, received=True, wide=True),
+            )
+        return (*sides, 4 in widths and 8 not in widths)
 
     def _run(self, shape: "_Shape", send, recv, *op) -> None:
         last = self._last.get(shape)

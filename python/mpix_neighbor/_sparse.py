@@ -115,10 +115,11 @@ def sparse_sources(comm, targets, info=None) -> list:
         )
         number, elements = ctypes.c_int(), ctypes.c_int64()
         check(functions.MPIX_Sparse_get_count(result, ctypes.addressof(number), ctypes.addressof(elements)))
-        sources, counts = np.empty(number.value, np.intc), np.empty(number.value, np.int64)
+        sources = np.empty(number.value, np.intc)
+        counts, displs = np.empty((2, number.value), np.int64)
         check(
             functions.MPIX_Sparse_get_messages_c(
-                result, number.value, address(sources), address(counts), address(counts.copy())
+                result, number.value, address(sources), address(counts), address(displs)
             )
         )
         return sources.tolist()

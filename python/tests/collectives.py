@@ -176,6 +176,27 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
     edges3.Alltoall(bytes([me] * 3), got)
     check(list(got) == [s for s, _ in sources], f"bytes: {list(got)}")
 
+    class Tensor:
+        """What exports its memory by DLPack alone."""
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    tensor = Tensor(np.zeros(3))
+    edges3.Alltoall(Tensor(np.full(3, float(me))), tensor)
+    edges3.Alltoallv([Tensor(np.full(3, float(me))), [1, 1, 1]], [tensor, np.ones(3, np.intc)])
+    check(tensor.array.tolist() == [s for s, _ in sources], f"DLPack: {tensor.array}")
+    unwritten = np.zeros(3)
+    unwritten.flags.writeable = False
+    raises(ValueError, lambda: edges3.Alltoall(np.zeros(3), unwritten))
+    raises(ValueError, lambda: edges3.Alltoall(bytes(3), bytes(3)))
+
     # errors keep the text, and nothing is sent
     error = raises(ValueError, lambda: edges3.Alltoallv([send, [1, 1]], [got, [1, 1, 1]]))
     check("2 entries, not 3" in str(error), str(error))

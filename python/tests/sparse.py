@@ -4,7 +4,7 @@ import numpy as np
 from checks import check, comm, finish, raises
 from mpi4py import MPI
 
-from mpix_neighbor import SparseWindow, sparse_exchange, sparse_sources
+from mpix_neighbor import Loggp, SparseWindow, sparse_exchange, sparse_sources
 
 me, n = comm.rank, comm.size
 
@@ -57,4 +57,15 @@ with SparseWindow(comm, array) as window:
     error = raises(MPI.Exception, lambda: window.put(0, 10, 1.0))
     check("10" in str(error), str(error))
 raises(TypeError, lambda: SparseWindow(comm, np.zeros((4, 4))[:, 1]))
+
+# parameters of the machine
+given = Loggp(latency=3, send_overhead=1, recv_overhead=2, gap=4, gap_per_byte=0.25, eager=None)
+alone = comm.Dup()
+given.set(alone)
+check(Loggp.of(alone) == given, str(Loggp.of(alone)))
+raises(MPI.Exception, lambda: Loggp(-1, 1, 1, 1, 1).set(alone))
+if n > 1:
+    found = Loggp.measure(alone, {"loggp_seconds": 0.05, "loggp_bytes": 4096})
+    check(found.send_overhead > 0 and found.gap_per_byte > 0, str(found))
+alone.Free()
 finish()
