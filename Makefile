@@ -378,7 +378,10 @@ test-mpis:
 	@scripts/test-mpis
 
 # the Python package: its wheel, installed; tests, examples and documentation, on both MPIs
-test-python: python
+test-python:
+	@scripts/deps python
+	@$(MAKE) lib preload $(OPENMPI)
+	@$(MAKE) lib preload $(MPICH)
 	scripts/test-python
 
 # programs of others, natively and under the preload library
