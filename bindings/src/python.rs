@@ -21,7 +21,8 @@ pub fn functions(table: &Table, interface: &Interface) -> String {
     let mut out = String::from(
         "\"\"\"The functions and constants of the C library.\n\n\
          Generated from bindings/functions.toml by `make header`; do not edit.\n\"\"\"\n\n\
-         # How each parameter is passed: `i` int, `n` MPI_Count, `h` a handle of MPI, `p` a pointer.\n\
+         # How each parameter is passed: `i` int, `n` MPI_Count, `h` a handle of MPI, `p` a \
+         pointer.\n\
          PARAMETERS = {\n",
     );
     for function in table.functions() {

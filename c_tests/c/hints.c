@@ -55,9 +55,7 @@ static void misspelled(void) {
   int wants = level(), expected;
   char line[300];
   MPI_Info info;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_shedule", "direct");
   MPI_Info_set(info, "mpix_schedule", "direct");
@@ -158,9 +156,7 @@ static void weights(void) {
   int right = (me + 1) % n, left = (me + n - 1) % n, length, class, *none = NULL, weight = 1;
   char have[500], text[100];
   const char *name;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   for (int side = 0; side < 2; side++) {
     name = side ? "targetweights" : "sourceweights";
     int code = MPIX_Neighbor_gather_set(1, &left, side ? &weight : none, 1, &right, side ? none : &weight, MPI_INFO_NULL, comm);

@@ -22,14 +22,6 @@ int memfd_create(const char *name, unsigned flags) {
 
 static int me, n;
 
-/* a duplicate of the world, whose errors come back as codes */
-static MPI_Comm fresh(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
-}
-
 static int set(MPI_Info info, MPI_Comm comm) {
   int right = (me + 1) % n, left = (me + n - 1) % n;
   return MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm);
@@ -100,7 +92,7 @@ static void at_limit(enum limit limit, int limited, int falls_back, const char *
   char what[100];
   int count = 0;
   struct rlimit before = {0, 0}, few = {0, 0};
-  MPI_Comm comm = fresh(), other = fresh();
+  MPI_Comm comm = test_duplicate(), other = test_duplicate();
   MPI_Info info = MPI_INFO_NULL;
   snprintf(what, sizeof what, "%s, %s", NAMES[limit], who);
   if (limit == MEMORY) {
@@ -132,7 +124,7 @@ static void at_limit(enum limit limit, int limited, int falls_back, const char *
   MPI_Comm_free(&comm);
   MPI_Comm_free(&other);
   /* and afterwards it is as before */
-  comm = fresh();
+  comm = test_duplicate();
   OK(set(MPI_INFO_NULL, comm));
   shared = shares(what, comm);
   CHECK(shared == (n > 1), "%s: afterwards memory is %sshared", what, shared ? "" : "not ");
@@ -151,7 +143,7 @@ static void limits(void) {
 /* the segment can be neither cut off under its readers, nor made longer */
 static void sealed(void) {
   int seen = 0;
-  MPI_Comm comm = fresh();
+  MPI_Comm comm = test_duplicate();
   OK(set(MPI_INFO_NULL, comm));
   for (int fd = 0; fd < 1000; fd++) {
     char path[64], link[256] = "";
@@ -229,7 +221,7 @@ static void files(void) {
     {"value", "is no file of LogGP parameters: line 2: gap is not a finite number of at least 0"},
     {"nowhere", "No such file or directory"},
   };
-  MPI_Comm comm = fresh();
+  MPI_Comm comm = test_duplicate();
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     for (int all = 0; all < 2; all++) {
       int mine = all || me == n - 1;
@@ -241,7 +233,7 @@ static void files(void) {
       MPI_Info_free(&info);
       if (mine) setenv("MPIX_LOGGP", name, 1);
       refused(set(MPI_INFO_NULL, comm), comm, name, wrong[k].text);
-      MPI_Comm sparse = fresh();
+      MPI_Comm sparse = test_duplicate();
       refused(exchange(MPI_INFO_NULL, sparse), sparse, name, wrong[k].text);
       MPI_Comm_free(&sparse);
       unsetenv("MPIX_LOGGP");

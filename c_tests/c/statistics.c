@@ -7,13 +7,6 @@
 
 enum { LONG = 100000 };
 
-static MPI_Comm duplicate(void) {
-  MPI_Comm comm;
-  OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return comm;
-}
-
 /* so that no message finds an earlier one in its place, and waits for long */
 static void step(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
@@ -62,7 +55,7 @@ int main(int argc, char **argv) {
   int sources[2] = {left, right}, targets[2] = {right, left}, out[8] = {0}, in[8];
 
   /* set 1: a ring, by all forms */
-  MPI_Comm ring = duplicate();
+  MPI_Comm ring = test_duplicate();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, ring));
   for (int i = 0; i < 10; i++) {
     OK(MPIX_Neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, ring));
@@ -89,7 +82,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   /* set 2: the process itself, and the one to the right */
-  MPI_Comm own = duplicate();
+  MPI_Comm own = test_duplicate();
   int own_sources[2] = {me, left}, own_targets[2] = {me, right};
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, own_sources, MPI_UNWEIGHTED, 2, own_targets, MPI_UNWEIGHTED, MPI_INFO_NULL, own));
   for (int i = 0; i < 3; i++) {
@@ -99,7 +92,7 @@ int main(int argc, char **argv) {
   /* what is freed before the end is counted too */
   MPI_Comm_free(&own);
   /* set 3: both neighbors, several operations */
-  MPI_Comm halo = duplicate();
+  MPI_Comm halo = test_duplicate();
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, halo));
   for (int i = 0; i < 6; i++) {
     OK(MPIX_Neighbor_gather(out, 1, MPI_INT, in, 1, MPI_INT, halo));
@@ -120,7 +113,7 @@ int main(int argc, char **argv) {
   free(from);
   free(into);
   /* sparse exchanges: set 4 of the same processes */
-  MPI_Comm dynamic = duplicate();
+  MPI_Comm dynamic = test_duplicate();
   sparse(dynamic, "nbx");
   sparse(dynamic, "pex");
   sparse(dynamic, "inbox");

@@ -170,6 +170,14 @@ static inline void compare(const char *what, const buffer *have, const buffer *w
   CHECK(bad < 0, "%s: int %d of %d is %d, not %d", what, bad, have->total, bad < 0 ? 0 : have->image[bad], bad < 0 ? 0 : want->image[bad]);
 }
 
+/* a duplicate of the world, whose errors come back as codes */
+static inline MPI_Comm test_duplicate(void) {
+  MPI_Comm comm;
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
 /* a datatype that is `count` elements at an absolute address */
 static inline MPI_Datatype absolute(int *address, int count, MPI_Datatype element) {
   MPI_Aint at;

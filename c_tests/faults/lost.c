@@ -134,10 +134,8 @@ static void send_late(void) {
 }
 
 static MPI_Comm set_weighted(const char *schedule, const char *nodes, int in, const int *sources, const int *in_weights, int out, const int *targets, const int *out_weights) {
-  MPI_Comm comm;
+  MPI_Comm comm = test_duplicate();
   MPI_Info info;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", schedule);
   MPI_Info_set(info, "mpix_shared_memory", "0");
@@ -380,10 +378,8 @@ static void forwarded(int receive) {
    that it calls later fails; nobody waits for it */
 static void refused_comparison(int receive) {
   int n = test_size, next = (test_rank + 1) % n, last = (test_rank + n - 1) % n;
-  MPI_Comm comm;
+  MPI_Comm comm = test_duplicate();
   MPI_Info info;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_verify", "true");
   MPI_Info_set(info, "mpix_shared_memory", "0");
@@ -413,10 +409,8 @@ static void refused_comparison(int receive) {
    more (MPI_Win_post fails), blocks go by messages, which MPI refuses likewise */
 static void refused_put(const char *synchronization, int posts, kind what, int first, int many, int bytes, int told) {
   int n = test_size, next = (test_rank + 1) % n, last = (test_rank + n - 1) % n;
-  MPI_Comm comm;
+  MPI_Comm comm = test_duplicate();
   MPI_Info info;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "direct");
   MPI_Info_set(info, "mpix_transport", "rma");
@@ -471,10 +465,8 @@ static void refused_puts(void) {
 /* process 1 cannot take part in what its protocol makes first: so nobody begins the exchange, and
    the next one is as if nothing had been */
 static void refused_making(void) {
-  MPI_Comm comm;
+  MPI_Comm comm = test_duplicate();
   MPI_Info info;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_node_size", "2");
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size, one = 1, zero = 0;

@@ -4,6 +4,7 @@ Each function for the blocks of one side takes the buffer, the number of blocks,
 `received`, and whether numbers in arrays have to be 64 bits wide.
 """
 
+import contextlib
 import ctypes
 import weakref
 
@@ -12,7 +13,7 @@ from mpi4py import MPI
 
 from ._library import Handle, handle, handles
 
-__all__ = ["Blocks", "address", "block", "blocks", "general", "info_handle", "vector"]
+__all__ = ["Blocks", "address", "block", "blocks", "general", "hints", "vector"]
 
 
 # datatypes by the character that names them in NumPy and in the buffer protocol
@@ -219,14 +220,17 @@ def general(spec, number: int, received: bool = False, wide: bool = False) -> Bl
     return Blocks(spec, arguments, (memory, data, counts, displs, types, array), width, stable=False)
 
 
-def info_handle(info):
-    """Returns the handle of hints, and the object to free: a dict becomes an `MPI.Info`."""
-    if info is None:
-        return handle(MPI.INFO_NULL), None
-    if isinstance(info, MPI.Info):
-        return handle(info), None
+@contextlib.contextmanager
+def hints(info):
+    """Lends the handle of hints; a dict is an `MPI.Info` for as long."""
+    if info is None or isinstance(info, MPI.Info):
+        yield handle(info if info is not None else MPI.INFO_NULL)
+        return
     made = MPI.Info.Create()
-    for key, value in info.items():
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        made.Set(key if key.startswith("mpix_") else "mpix_" + key, text)
-    return handle(made), made
+    try:
+        for key, value in info.items():
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            made.Set(key if key.startswith("mpix_") else "mpix_" + key, text)
+        yield handle(made)
+    finally:
+        made.Free()

@@ -8,7 +8,18 @@ from mpi4py import MPI
 
 from . import _functions
 
-__all__ = ["Error", "Handle", "check", "functions", "handle", "handles", "mpi_folder", "path", "preload"]
+__all__ = [
+    "Error",
+    "Handle",
+    "check",
+    "functions",
+    "handle",
+    "handles",
+    "mpi_folder",
+    "path",
+    "preload",
+    "read_text",
+]
 
 
 class Error(MPI.Exception):
@@ -99,17 +110,17 @@ def _load():
 functions = _load()
 
 
+def read_text(function, *arguments):
+    """Calls a function that returns a text of any length. Returns its code and the text."""
+    length = ctypes.c_int()
+    code = function(*arguments, 0, None, ctypes.addressof(length))
+    text = ctypes.create_string_buffer(length.value + 1)
+    code = code or function(*arguments, len(text), ctypes.addressof(text), ctypes.addressof(length))
+    return code, text.value.decode(errors="replace")
+
+
 def check(code: int, comm=MPI.COMM_WORLD) -> None:
     """Raises the error of a call on a communicator, if it returned one."""
     if code != MPI.SUCCESS:
-        _fail(code, comm)
-
-
-def _fail(code: int, comm) -> None:
-    length = ctypes.c_int()
-    functions.MPIX_Neighbor_error_string(handle(comm), 0, None, ctypes.addressof(length))
-    text = ctypes.create_string_buffer(length.value + 1)
-    functions.MPIX_Neighbor_error_string(
-        handle(comm), len(text), ctypes.addressof(text), ctypes.addressof(length)
-    )
-    raise Error(code, text.value.decode(errors="replace") or MPI.Get_error_string(code))
+        _, text = read_text(functions.MPIX_Neighbor_error_string, handle(comm))
+        raise Error(code, text or MPI.Get_error_string(code))

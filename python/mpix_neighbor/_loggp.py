@@ -3,7 +3,7 @@
 import ctypes
 import dataclasses
 
-from ._buffers import info_handle
+from ._buffers import hints
 from ._functions import LOGGP_UNLIMITED
 from ._library import check, functions, handle
 
@@ -62,12 +62,8 @@ class Loggp:
         Every process of the communicator calls this. The hint `loggp_seconds` says for how long.
         """
         found = _Loggp()
-        info, made = info_handle(info)
-        try:
-            check(functions.MPIX_Loggp_measure(info, handle(comm), ctypes.addressof(found)), comm)
-        finally:
-            if made is not None:
-                made.Free()
+        with hints(info) as given:
+            check(functions.MPIX_Loggp_measure(given, handle(comm), ctypes.addressof(found)), comm)
         return cls._of(found)
 
     @classmethod

@@ -6,14 +6,14 @@ import ctypes
 import numpy as np
 from mpi4py import MPI
 
-from ._buffers import block, blocks, general, info_handle, vector
+from ._buffers import block, blocks, general, hints, vector
 from ._functions import (
     NEIGHBOR_ACCUMULATE as ACCUMULATE,
     NEIGHBOR_ALLTOALL as ALLTOALL,
     NEIGHBOR_GATHER as GATHER,
     NEIGHBOR_REDUCE as REDUCE,
 )
-from ._library import check, functions, handle
+from ._library import check, functions, handle, read_text
 from ._requests import Plan, Request
 
 __all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
@@ -165,16 +165,13 @@ class Neighborhood:
         self.operations = operations
         self.comm = comm.Dup()
         self._comm = handle(self.comm)
-        info, made = info_handle(info)
         try:
-            check(set(operations, info, self._comm), self.comm)
+            with hints(info) as given:
+                check(set(operations, given, self._comm), self.comm)
             self._look(operations & -operations)
         except Exception:
             self.comm.Free()
             raise
-        finally:
-            if made is not None:
-                made.Free()
 
     def _look(self, operation: int) -> None:
         """Asks for the lists."""
@@ -222,19 +219,9 @@ class Neighborhood:
 
     def describe(self, operation: int = ALLTOALL) -> str:
         """Describes the schedule of an operation in a few lines."""
-        length = ctypes.c_int()
-        check(
-            functions.MPIX_Neighborhood_describe(operation, self._comm, 0, None, ctypes.addressof(length)),
-            self.comm,
-        )
-        text = ctypes.create_string_buffer(length.value + 1)
-        check(
-            functions.MPIX_Neighborhood_describe(
-                operation, self._comm, len(text), ctypes.addressof(text), ctypes.addressof(length)
-            ),
-            self.comm,
-        )
-        return text.value.decode()
+        code, text = read_text(functions.MPIX_Neighborhood_describe, operation, self._comm)
+        check(code, self.comm)
+        return text
 
     def _bind(self, shape: "_Shape", send, recv):
         """Returns both sides of a call."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 from mpi4py import MPI
 
-from ._buffers import address, info_handle
+from ._buffers import address, hints
 from ._library import check, functions, handle
 
 __all__ = ["sparse_exchange", "sparse_sources"]
@@ -41,7 +41,6 @@ def sparse_exchange(comm, messages: Mapping, dtype=None, info=None) -> dict:
         raise TypeError("objects cannot be sent")
     # bytes of a fixed length serve every dtype, structured ones too
     element = MPI.BYTE.Create_contiguous(dtype.itemsize).Commit()
-    info, made = info_handle(info)
     result = ctypes.c_void_p()
     try:
         data = np.concatenate(
@@ -50,44 +49,49 @@ def sparse_exchange(comm, messages: Mapping, dtype=None, info=None) -> dict:
         targets = np.array([rank for rank, _ in pairs], dtype=np.intc)
         counts = np.array([array.size for _, array in pairs], dtype=np.int64)
         displs = np.cumsum(counts) - counts
-        check(
-            functions.MPIX_Sparse_exchange_c(
-                len(pairs),
-                address(targets),
-                address(data),
-                address(counts),
-                address(displs),
-                handle(element),
-                handle(element),
-                info,
-                handle(comm),
-                ctypes.addressof(result),
-            ),
-            comm,
-        )
+        with hints(info) as given:
+            check(
+                functions.MPIX_Sparse_exchange_c(
+                    len(pairs),
+                    address(targets),
+                    address(data),
+                    address(counts),
+                    address(displs),
+                    handle(element),
+                    handle(element),
+                    given,
+                    handle(comm),
+                    ctypes.addressof(result),
+                ),
+                comm,
+            )
         return _messages(result, dtype)
     finally:
         functions.MPIX_Sparse_free(ctypes.addressof(result))
         element.Free()
-        if made is not None:
-            made.Free()
 
 
-def _messages(result, dtype) -> dict:
-    """Copies the messages of a result."""
+def _listed(result):
+    """Returns the sources, counts and displacements of a result's messages, and all elements."""
     number, elements = ctypes.c_int(), ctypes.c_int64()
     check(functions.MPIX_Sparse_get_count(result, ctypes.addressof(number), ctypes.addressof(elements)))
-    data = np.empty(elements.value, dtype)
-    sources, counts = np.empty(number.value, np.intc), np.empty(number.value, np.int64)
-    displs = np.empty(number.value, np.int64)
-    check(functions.MPIX_Sparse_copy(result, elements.value, address(data)))
+    sources = np.empty(number.value, np.intc)
+    counts, displs = np.empty((2, number.value), np.int64)
     check(
         functions.MPIX_Sparse_get_messages_c(
             result, number.value, address(sources), address(counts), address(displs)
         )
     )
+    return sources.tolist(), counts.tolist(), displs.tolist(), elements.value
+
+
+def _messages(result, dtype) -> dict:
+    """Copies the messages of a result."""
+    sources, counts, displs, elements = _listed(result)
+    data = np.empty(elements, dtype)
+    check(functions.MPIX_Sparse_copy(result, elements, address(data)))
     received: dict = {}
-    for source, count, displ in zip(sources.tolist(), counts.tolist(), displs.tolist()):
+    for source, count, displ in zip(sources, counts, displs):
         array = data[displ : displ + count]
         if source not in received:
             received[source] = array
@@ -104,26 +108,13 @@ def sparse_sources(comm, targets, info=None) -> list:
     Every process of the communicator calls this.
     """
     targets = np.ascontiguousarray(targets, dtype=np.intc)
-    info, made = info_handle(info)
     result = ctypes.c_void_p()
     try:
-        check(
-            functions.MPIX_Sparse_sources(
-                targets.size, address(targets), info, handle(comm), ctypes.addressof(result)
-            ),
-            comm,
-        )
-        number, elements = ctypes.c_int(), ctypes.c_int64()
-        check(functions.MPIX_Sparse_get_count(result, ctypes.addressof(number), ctypes.addressof(elements)))
-        sources = np.empty(number.value, np.intc)
-        counts, displs = np.empty((2, number.value), np.int64)
-        check(
-            functions.MPIX_Sparse_get_messages_c(
-                result, number.value, address(sources), address(counts), address(displs)
+        with hints(info) as given:
+            code = functions.MPIX_Sparse_sources(
+                targets.size, address(targets), given, handle(comm), ctypes.addressof(result)
             )
-        )
-        return sources.tolist()
+        check(code, comm)
+        return _listed(result)[0]
     finally:
         functions.MPIX_Sparse_free(ctypes.addressof(result))
-        if made is not None:
-            made.Free()

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 from mpi4py import MPI
 
-from ._buffers import address, info_handle
+from ._buffers import address, hints
 from ._library import check, functions, handle
 
 __all__ = ["SparseWindow"]
@@ -33,19 +33,15 @@ class SparseWindow:
         self.array, self.comm = array, comm
         self._type = MPI.Datatype.fromcode(array.dtype.char)
         self._window = ctypes.c_void_p()
-        info, made = info_handle(info)
-        try:
+        with hints(info) as given:
             code = functions.MPIX_Sparse_window_create_c(
                 address(array),
                 array.size,
                 handle(self._type),
-                info,
+                given,
                 handle(comm),
                 ctypes.addressof(self._window),
             )
-        finally:
-            if made is not None:
-                made.Free()
         check(code, comm)
 
     def _check(self, code: int) -> None:

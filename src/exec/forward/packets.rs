@@ -106,9 +106,8 @@ impl Forward {
     /// Notes that a block of the caller's cannot be packed.
     #[cold]
     fn lose_own(&mut self, block: Block, error: Box<Error>) {
-        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
-        let at = list[block.index()] as usize;
-        (self.own[at].lost, self.spoiled) = (true, true);
+        self.own_mut(block).lost = true;
+        self.spoiled = true;
         self.note(Err(error));
     }
 

@@ -63,7 +63,7 @@ impl Forward {
                 match self.schedule.round(r)[i] {
                     Op::Recv { from, into: block @ Block::Output(_), .. } if self.can_post(from, block) => {
                         let mut message = Message { peer: to_int(from), ..self.own(block).message };
-                        let k = self.outputs[block.index()] as usize;
+                        let k = self.position(block);
                         let guarded = self.guards.as_mut().map_or(Ok(()), |guards| guards.apply(k, &mut message));
                         if let Err(error) = guarded {
                             self.requests.skip();

@@ -254,16 +254,21 @@ impl Forward {
         self.own[*at as usize].direct |= direct;
     }
 
+    /// Returns the index in `own` of a block of the caller's that the schedule uses.
+    pub(super) fn position(&self, block: Block) -> usize {
+        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
+        list[block.index()] as usize
+    }
+
     /// Returns a block of the caller's that the schedule uses.
     pub(super) fn own(&self, block: Block) -> &Own {
-        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
-        &self.own[list[block.index()] as usize]
+        &self.own[self.position(block)]
     }
 
     /// As [`own`](Forward::own).
     pub(super) fn own_mut(&mut self, block: Block) -> &mut Own {
-        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
-        &mut self.own[list[block.index()] as usize]
+        let position = self.position(block);
+        &mut self.own[position]
     }
 
     /// Returns the index of the buffer that receives a block or packet.
