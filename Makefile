@@ -41,6 +41,7 @@ CLIPPY := cargo clippy --quiet --locked --all-targets
 CARGO_TEST := cargo test --quiet --locked
 # the pure half: what needs no MPI
 PURE := --no-default-features --target-dir target/pure
+PURE_PACKAGES := $(PURE) --package mpix-neighbor --package mpix-neighbor-bindings --features mpix-neighbor/tool
 STRICT := -- -D warnings
 
 # gcc takes the constant MPI_UNWEIGHTED of Open MPI for an array of no bytes
@@ -63,7 +64,7 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 
 .PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist site clean help \
   examples demo c-programs fortran-tests preload-programs \
-  check test test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
+  check check-builds test test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python bench
 
 # ==== Library
@@ -264,15 +265,17 @@ preload-programs: $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN
 
 # ==== Tests
 
-# to run all day: one MPI, each line of the table once with few processes
+# to run all day: few cases of each property; one MPI, few processes
+check: export PROPTEST_CASES := 64
 check:
 	@scripts/deps test
-	@$(MAKE) test-pure
-	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
-	@$(MAKE) c-programs
+	@$(MAKE) -j2 test-pure check-builds
 	c_tests/names $(LIB)
 	c_tests/run --quick
 	@echo "make check: all passed"
+
+check-builds: c-programs
+	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
 
 # everything, on Open MPI and on MPICH
 test: export CARGO_INCREMENTAL := 0
@@ -298,10 +301,8 @@ test-rust:
 # formatting; warnings and tests of what needs no MPI: pure half, tool, generator
 test-pure:
 	cargo fmt --check
-	$(CLIPPY) $(PURE) --features tool $(STRICT)
-	$(CLIPPY) --package mpix-neighbor-bindings --target-dir target/pure $(STRICT)
-	$(CARGO_TEST) $(PURE) --features tool
-	$(CARGO_TEST) --package mpix-neighbor-bindings --target-dir target/pure
+	$(CLIPPY) $(PURE_PACKAGES) $(STRICT)
+	$(CARGO_TEST) $(PURE_PACKAGES)
 
 # the protocol of shared memory in all orders that the memory model allows (loom)
 test-model:

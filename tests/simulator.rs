@@ -14,6 +14,11 @@ use mpix_neighbor::util::cast::{low_half, to_u32};
 use mpix_neighbor::util::random::Random;
 use proptest::prelude::*;
 
+#[path = "../src/util/cases.rs"]
+mod cases;
+
+use cases::cases;
+
 /// A message, in the order of messages: by sender, and as the sender sends them.
 #[derive(Debug, Clone, Default)]
 struct Message {
@@ -347,7 +352,7 @@ fn costs() -> impl Strategy<Value = Loggp> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn random_rounds(

@@ -12,6 +12,11 @@ use mpix_neighbor::topology::nodes::Locality;
 use mpix_neighbor::util::cast::to_u32;
 use proptest::prelude::*;
 
+#[path = "../src/util/cases.rs"]
+mod cases;
+
+use cases::cases;
+
 /// The schedules of an algorithm, where it fits; on nodes of two processes.
 fn schedules(entry: &Entry, graph: &Graph, directions: Option<&[u32]>, tuning: &Tuning) -> Option<Vec<Schedule>> {
     let world = graph.neighborhoods();
@@ -90,7 +95,7 @@ fn a_message_without_bytes_is_a_message() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(cases(48))]
 
     /// Graphs in which many edges, or all, weigh nothing, by every algorithm of the table.
     #[test]

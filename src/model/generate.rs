@@ -333,6 +333,7 @@ fn rows(processes: u32, mut row: impl FnMut(Rank, &mut Vec<(Rank, u32)>)) -> Gra
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::util::cases::cases;
     use proptest::prelude::*;
 
     fn row(graph: &Graph, p: Rank) -> Vec<(Rank, u32)> {
@@ -393,7 +394,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+        #![proptest_config(cases(60))]
 
         /// Exactly `d` edges in and out everywhere, no repeated ones, up to the complete graph.
         #[test]

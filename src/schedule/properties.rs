@@ -1,5 +1,6 @@
 //! Properties that hold for every algorithm of the table, on random graphs and on Cartesian grids.
 
+use crate::util::cases::cases;
 use proptest::prelude::*;
 
 use super::verify::{Goal, verify};
@@ -140,7 +141,7 @@ fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(cases(200))]
 
     /// Sparse and dense multigraphs up to 64 processes: repeated edges, self edges,
     /// `MPI_PROC_NULL`, processes without edges.
@@ -290,7 +291,7 @@ fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborh
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(cases(300))]
 
     /// Any offsets, with repetitions and 0, on grids of up to 4 dimensions of all kinds: messages
     /// are combined, one for each step along each dimension, and for a closed stencil only targets

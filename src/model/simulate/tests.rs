@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Op, Part, Tuning, world_schedules};
+use crate::util::cases::cases;
 use crate::util::cast::{to_u32, to_usize};
 use proptest::prelude::*;
 
@@ -550,7 +551,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(cases(200))]
 
     /// For all algorithms on random graphs: every run terminates within its bounds and is
     /// reproducible.

@@ -9,6 +9,7 @@ use crate::model::generate::random_regular;
 use crate::model::{Options, PRESETS, simulate};
 use crate::schedule::{Algorithm, Block, Op, Part, Schedule};
 use crate::topology::neighborhood::Rank;
+use crate::util::cases::cases;
 use crate::util::cast::{to_u32, to_usize, whole};
 use proptest::prelude::*;
 
@@ -434,7 +435,7 @@ fn nbx_wins_where_it_was_measured_to() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn balanced_exchanges_are_the_simulators(

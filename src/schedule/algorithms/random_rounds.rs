@@ -305,6 +305,7 @@ fn sift_down(heap: &mut [Message], mut i: usize) {
 mod tests {
     use super::*;
     use crate::schedule::verify::{Goal, verify};
+    use crate::util::cases::cases;
     use proptest::prelude::*;
 
     const VARIANTS: [Variant; 7] = [
@@ -336,7 +337,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+        #![proptest_config(cases(100))]
 
         /// Every variant delivers everything with one message in and one out, and cuts only where
         /// it may.

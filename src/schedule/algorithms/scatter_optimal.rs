@@ -74,6 +74,7 @@ fn tree(processes: u32, weight: f64, costs: &Costs) -> (Vec<u32>, Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::util::cases::cases;
     use proptest::prelude::*;
 
     /// The paper's simplified parameters: o in L, G = 1, items of k bytes.
@@ -142,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+        #![proptest_config(cases(300))]
 
         /// As good as trying all splits, and by the same splits, where g and L + 2 o are at least
         /// G.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::util::cases::cases;
 use proptest::prelude::*;
 
 use super::colors::{below, draw, most_colors};
@@ -164,7 +165,7 @@ fn run_unordered(world: &[Neighborhood], tuning: &Tuning, seed: u64) -> Vec<Sche
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
+    #![proptest_config(cases(150))]
 
     /// Every edge stays below the sum of its two degrees minus one, and processes need not be in
     /// the same step.

@@ -108,6 +108,7 @@ fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
 mod tests {
     use super::*;
     use crate::schedule::rounds::lower_bound;
+    use crate::util::cases::cases;
     use crate::util::random::Random;
     use proptest::prelude::*;
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+        #![proptest_config(cases(64))]
 
         /// Without cuts, the number of rounds is minimal for all weights. Cuts never increase the
         /// cost.
