@@ -74,8 +74,8 @@ impl fmt::Write for Text {
     }
 }
 
-/// Prepares for an end before `MPI_Finalize`: once, as soon as MPI is initialized. Settings in error
-/// are said then, as the rank is known.
+/// Prepares for an end before `MPI_Finalize`: once, as soon as MPI is initialized. As the rank is
+/// known then, process 0 also says which settings are in error.
 #[inline]
 pub fn prepare() {
     let settings = settings::get();
