@@ -323,6 +323,7 @@ test-tsan-c:
 
 # unit tests of the modules that are built for an MPI, without a call of it
 test-unit:
+	@scripts/deps build
 	$(CARGO_TEST) --lib --target-dir $(TARGET) -- capi:: collective:: datatype::remembered:: exec:: mpi:: observe:: sparse:: window:: --skip model::
 
 TEST_BUILDS := lib c-programs examples fortran-tests preload preload-programs tool-mpi $(OUT)/nodes

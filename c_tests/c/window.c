@@ -441,6 +441,14 @@ static void bad_input(void) {
   FAILS(MPIX_Sparse_window_put(value, 2, size, good, window), MPI_ERR_RANK, "target = ");
   FAILS(MPIX_Sparse_window_put(value, 2, -77, good, window), MPI_ERR_RANK, "target = -77");
   FAILS(MPIX_Sparse_window_put(value, -2, next, good, window), MPI_ERR_COUNT, "count = -2");
+  const MPI_Count many[] = {((MPI_Count)1 << 62) + 1, ((MPI_Count)1 << 61) + 1, INT64_MAX};
+  for (int k = 0; k < 3; k++) {
+    FAILS(MPIX_Sparse_window_put_c(value, many[k], next, good, window), MPI_ERR_COUNT, "exceed the address range");
+    FAILS(MPIX_Sparse_window_get_c(value, many[k], next, good, window), MPI_ERR_COUNT, "exceed the address range");
+    FAILS(MPIX_Sparse_window_accumulate_c(value, many[k], next, good, MPI_SUM, window), MPI_ERR_COUNT, "exceed the address range");
+    FAILS(MPIX_Sparse_window_fetch_and_op_c(value, value, many[k], next, good, MPI_SUM, window), MPI_ERR_COUNT, "exceed the address range");
+    FAILS(MPIX_Sparse_window_compare_and_swap_c(value, value, value, many[k], next, good, window), MPI_ERR_COUNT, "exceed the address range");
+  }
   FAILS(MPIX_Sparse_window_put(NULL, 2, next, good, window), MPI_ERR_BUFFER, "origin is NULL");
   FAILS(MPIX_Sparse_window_put(MPI_IN_PLACE, 2, next, good, window), MPI_ERR_BUFFER, "origin is MPI_IN_PLACE");
   FAILS(MPIX_Sparse_window_put(value, 2, next, NULL, window), MPI_ERR_ARG, "indices is NULL");

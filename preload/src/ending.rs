@@ -74,10 +74,12 @@ impl fmt::Write for Text {
     }
 }
 
-/// Prepares for an end before `MPI_Finalize`: once, as soon as MPI is initialized.
+/// Prepares for an end before `MPI_Finalize`: once, as soon as MPI is initialized. As the rank is
+/// known then, process 0 also says which settings are in error.
 #[inline]
 pub fn prepare() {
-    if PREPARED.get().is_none() && settings::get().counts {
+    let settings = settings::get();
+    if PREPARED.get().is_none() && (settings.counts || !settings.complaints.is_empty()) {
         install();
     }
 }
@@ -94,6 +96,10 @@ fn install() {
         if initialized == 0 || finalized != 0 || mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut rank) != SUCCESS {
             return;
         }
+    }
+    settings::complain(rank);
+    if !settings::get().counts {
+        return;
     }
     let mut first = false;
     PREPARED.get_or_init(|| {

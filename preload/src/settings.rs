@@ -1,8 +1,8 @@
 //! Settings from environment variables, read once, at the first call. They must be the same on all
 //! processes.
 
-use std::ffi::OsString;
-use std::sync::OnceLock;
+use std::ffi::{OsString, c_int};
+use std::sync::{Once, OnceLock};
 
 /// Environment variable: a list, separated by commas, of `off`, `report`, `compare`.
 const WHAT: &str = "MPIX_PRELOAD";
@@ -27,6 +27,8 @@ pub struct Settings {
     pub compare: bool,
     /// Fewest processes of a communicator for which all-to-all calls may become sparse exchanges.
     pub alltoallv: Option<u32>,
+    /// What is wrong with the variables. Ignored otherwise.
+    pub complaints: Vec<String>,
 }
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
@@ -53,15 +55,25 @@ fn parse(what: &str, alltoallv: &str) -> Settings {
             "report" => settings.report = true,
             "compare" => (settings.report, settings.compare) = (true, true),
             "" | "on" | "1" => (),
-            other => eprintln!("mpix-neighbor preload: {WHAT} may be off, report, compare or a list of them, not {other:?}"),
+            other => settings.complaints.push(format!("{WHAT} may be off, report, compare or a list of them, not {other:?}")),
         }
     }
     settings.alltoallv = match alltoallv.trim() {
         "" | "0" => None,
         number => number.parse().ok().or_else(|| {
-            eprintln!("mpix-neighbor preload: {ALLTOALLV} is a number of processes, not {number:?}");
+            settings.complaints.push(format!("{ALLTOALLV} is a number of processes, not {number:?}"));
             None
         }),
     };
     settings
+}
+
+/// Prints on process 0, once, what is wrong with the variables.
+pub fn complain(rank: c_int) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for text in get().complaints.iter().filter(|_| rank == 0) {
+            eprintln!("mpix-neighbor preload: {text}");
+        }
+    });
 }

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::args::{self, Results};
 use super::boundary;
 use super::loggp::intracommunicator;
+use crate::datatype::buffers;
 use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, comm, device, info};
 use crate::select::hints::WindowHints;
+use crate::util::cast::to_int;
 use crate::window::batch::Kind;
 use crate::window::{self, Memory, Operations, Shared};
 
@@ -181,6 +183,8 @@ pub(super) unsafe fn issue(
             let mut window = window.hold()?;
             let length =
                 usize::try_from(count).map_err(|_| Error::NegativeCount { argument: Argument::new("count"), value: count })?;
+            // of the indices themselves
+            buffers::length(count, to_int(size_of::<MPI_Aint>()), || Argument::new("count"))?;
             // MPI_Aint is an integer of the size of an address
             let indices: &[i64] = args::array("indices", indices.cast(), length)?;
             let op = op.map(|op| args::operator(op)).transpose()?;
