@@ -51,7 +51,7 @@ static void *need(size_t bytes) {
   return p;
 }
 
-static uint64_t mix(uint64_t z) {
+static inline uint64_t mix(uint64_t z) {
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;

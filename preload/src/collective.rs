@@ -41,6 +41,9 @@ pub unsafe fn blocking(
         let _inside = guard::enter();
         calls::blocking(function, state, &sides, || ours(state.shadow), || twin(state.shadow))
     };
+    if code != SUCCESS {
+        state.note_failure();
+    }
     let refused = || {
         passed::count(function, Mode::Blocking, || passed::refused(&sides()));
         native()
@@ -95,6 +98,7 @@ pub unsafe fn request(
                 }
             }
         } else {
+            state.note_failure();
             code
         }
     };

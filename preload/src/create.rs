@@ -11,20 +11,20 @@ use mpi_sys::{MPI_Comm, MPI_Info, MPI_Request};
 
 use crate::errors::SUCCESS;
 use crate::interpose::interpose;
-use crate::{guard, passed, state};
+use crate::{guard, idle, passed, state};
 
-/// Gives a communicator with a topology a state after it was made, if `code` is success. It has no
-/// attributes yet.
+/// Gives a communicator with a topology a state after it was made from `parent`, if `code` is
+/// success. It has no attributes yet.
 ///
 /// # Safety
-/// `newcomm` must be where the new communicator was written.
-pub unsafe fn made(code: c_int, newcomm: *const MPI_Comm) -> c_int {
-    // SAFETY: the caller vouches for the pointer, and MPI has written to it; a constant of mpi-sys'
-    // C file.
+/// `parent` must be the communicator, and `newcomm` where the new one was written.
+pub unsafe fn made(code: c_int, parent: MPI_Comm, newcomm: *const MPI_Comm) -> c_int {
+    // SAFETY: the caller vouches for both, and MPI has written to the pointer; a constant of
+    // mpi-sys' C file.
     unsafe {
         if code == SUCCESS && *newcomm != mpi_sys::RSMPI_COMM_NULL {
             let _inside = guard::enter();
-            state::attach(*newcomm, *newcomm);
+            state::attach(*newcomm, *newcomm, &idle::pool_of(parent));
             passed::seen(*newcomm);
         }
     }
@@ -44,7 +44,7 @@ pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) 
     unsafe {
         let _inside = guard::enter();
         if let Some(state) = state::of(comm) {
-            state::attach(*newcomm, state.shadow);
+            state::attach(*newcomm, state.shadow, &state.pool());
         } else if let Some(why) = passed::failed(comm) {
             passed::fail(*newcomm, why);
         }
@@ -57,36 +57,36 @@ interpose! {
     fn MPI_Cart_create(
         comm: MPI_Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, reorder: c_int, newcomm: *mut MPI_Comm,
     ) |native| {
-        // SAFETY: where MPI has written its result.
-        unsafe { made(native(), newcomm) }
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { made(native(), comm, newcomm) }
     }
 
     fn MPI_Cart_sub(comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm) |native| {
-        // SAFETY: where MPI has written its result.
-        unsafe { made(native(), newcomm) }
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { made(native(), comm, newcomm) }
     }
 
     fn MPI_Graph_create(
         comm: MPI_Comm, nnodes: c_int, index: *const c_int, edges: *const c_int, reorder: c_int, newcomm: *mut MPI_Comm,
     ) |native| {
-        // SAFETY: where MPI has written its result.
-        unsafe { made(native(), newcomm) }
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { made(native(), comm, newcomm) }
     }
 
     fn MPI_Dist_graph_create(
         comm: MPI_Comm, n: c_int, sources: *const c_int, degrees: *const c_int, destinations: *const c_int, weights: *const c_int,
         info: MPI_Info, reorder: c_int, newcomm: *mut MPI_Comm,
     ) |native| {
-        // SAFETY: where MPI has written its result.
-        unsafe { made(native(), newcomm) }
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { made(native(), comm, newcomm) }
     }
 
     fn MPI_Dist_graph_create_adjacent(
         comm: MPI_Comm, indegree: c_int, sources: *const c_int, sourceweights: *const c_int, outdegree: c_int, destinations: *const c_int,
         destweights: *const c_int, info: MPI_Info, reorder: c_int, newcomm: *mut MPI_Comm,
     ) |native| {
-        // SAFETY: where MPI has written its result.
-        unsafe { made(native(), newcomm) }
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { made(native(), comm, newcomm) }
     }
 
     fn MPI_Comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) |native| {

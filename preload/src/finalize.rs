@@ -8,7 +8,7 @@ use mpix_neighbor::util::cast::to_int;
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Op};
 
 use crate::interpose::interpose;
-use crate::{counters, ending, guard, report, settings, state};
+use crate::{counters, ending, guard, report, settings, shadow, state};
 
 unsafe extern "C" {
     fn mpixp_int64() -> MPI_Datatype;
@@ -19,7 +19,7 @@ pub fn before() {
     if settings::get().counts {
         finish();
     }
-    state::FINALIZING.store(true, Ordering::Release);
+    shadow::FINALIZING.store(true, Ordering::Release);
 }
 
 /// Collects the numbers of all processes, and prints them on process 0 of `MPI_COMM_WORLD`.

@@ -150,6 +150,7 @@ impl Table {
         // SAFETY: a request of ours, used under the lock.
         let code = unsafe { MPIX_Request_start(&mut entry.request) };
         if code != SUCCESS {
+            entry.state.note_failure();
             return errors::class(code);
         }
         entry.active = true;
@@ -167,6 +168,9 @@ impl Table {
             let mut flag = 0;
             // SAFETY: a request of ours, used under the lock.
             let code = unsafe { MPIX_Request_test(&mut entry.request, &mut flag) };
+            if code != SUCCESS {
+                entry.state.note_failure();
+            }
             if code != SUCCESS || flag != 0 {
                 entry.ended = Some(code);
             }

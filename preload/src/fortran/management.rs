@@ -92,11 +92,12 @@ unsafe fn from_one(indices: *mut Integer, count: Integer) {
         }
     }
 }
-/// Gives a communicator with a topology a state after it was made, if `code` is success.
-unsafe fn made(code: c_int, newcomm: *const Integer) -> c_int {
+/// Gives a communicator with a topology a state after it was made from `parent`, if `code` is
+/// success.
+unsafe fn made(code: c_int, parent: *const Integer, newcomm: *const Integer) -> c_int {
     if code == SUCCESS {
-        // SAFETY: the caller vouches for the pointer, and MPI has written to it.
-        unsafe { create::made(code, &comm_of(*newcomm)) };
+        // SAFETY: the caller vouches for the pointers, and MPI has written to the second one.
+        unsafe { create::made(code, comm_of(*parent), &comm_of(*newcomm)) };
     }
     code
 }
@@ -113,32 +114,32 @@ fortran! { mpi_ MPI_:
         comm: *const Integer, ndims: *const Integer, dims: *const Integer, periods: *const Integer, reorder: *const Integer,
         newcomm: *mut Integer,
     ) |native| {
-        made(native(), newcomm)
+        made(native(), comm, newcomm)
     }
 
     cart_sub CART_SUB Cart_sub (comm: *const Integer, remain_dims: *const Integer, newcomm: *mut Integer) |native| {
-        made(native(), newcomm)
+        made(native(), comm, newcomm)
     }
 
     graph_create GRAPH_CREATE Graph_create (
         comm: *const Integer, nnodes: *const Integer, index: *const Integer, edges: *const Integer, reorder: *const Integer,
         newcomm: *mut Integer,
     ) |native| {
-        made(native(), newcomm)
+        made(native(), comm, newcomm)
     }
 
     dist_graph_create DIST_GRAPH_CREATE Dist_graph_create (
         comm: *const Integer, n: *const Integer, sources: *const Integer, degrees: *const Integer, destinations: *const Integer,
         weights: *const Integer, info: *const Integer, reorder: *const Integer, newcomm: *mut Integer,
     ) |native| {
-        made(native(), newcomm)
+        made(native(), comm, newcomm)
     }
 
     dist_graph_create_adjacent DIST_GRAPH_CREATE_ADJACENT Dist_graph_create_adjacent (
         comm: *const Integer, indegree: *const Integer, sources: *const Integer, sourceweights: *const Integer, outdegree: *const Integer,
         destinations: *const Integer, destweights: *const Integer, info: *const Integer, reorder: *const Integer, newcomm: *mut Integer,
     ) |native| {
-        made(native(), newcomm)
+        made(native(), comm, newcomm)
     }
 
     comm_dup COMM_DUP Comm_dup (comm: *const Integer, newcomm: *mut Integer) |native| {

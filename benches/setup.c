@@ -1,0 +1,108 @@
+/* What a communicator costs that is used once: made, one neighborhood collective, freed. The edges
+ * lead to both neighbors on a ring, or on each cycle to others.
+ *
+ * `native` calls the MPI by its PMPI names. `create` makes the same calls by their usual names, as
+ * a program does, so that the preload library takes them over where it is loaded; `set` sets the
+ * neighborhood on a communicator that stays, and frees it; `dup` sets it on a duplicate of
+ * MPI_COMM_WORLD, which it frees. `empty` makes and frees only.
+ *
+ * Usage: setup [--rounds N] [--seconds S] [--quantile Q] [--only same|others]
+ * Method: see measure.h. */
+#define _GNU_SOURCE
+#include "measure.h"
+#include <mpix_neighbor.h>
+
+enum { DEGREE = 2 };
+
+struct problem {
+  MPI_Comm comm;
+  int changes, turn, sources[DEGREE], targets[DEGREE], send[DEGREE], recv[DEGREE];
+};
+
+/* the lists of the next cycle */
+static void advance(problem *p) {
+  int shift = p->changes ? 1 + p->turn++ % (n > 1 ? n - 1 : 1) : 1;
+  p->targets[0] = p->sources[1] = (me + shift) % n;
+  p->targets[1] = p->sources[0] = (me + n - shift) % n;
+}
+
+#define CREATED(name, make, call, release)                                                                               \
+  static void name(problem *p) {                                                                                         \
+    MPI_Comm comm;                                                                                                       \
+    advance(p);                                                                                                          \
+    make(MPI_COMM_WORLD, DEGREE, p->sources, MPI_UNWEIGHTED, DEGREE, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm); \
+    call;                                                                                                                \
+    release(&comm);                                                                                                      \
+  }
+CREATED(native, PMPI_Dist_graph_create_adjacent, PMPI_Neighbor_alltoall(p->send, 1, MPI_INT, p->recv, 1, MPI_INT, comm), PMPI_Comm_free)
+CREATED(create, MPI_Dist_graph_create_adjacent, MPI_Neighbor_alltoall(p->send, 1, MPI_INT, p->recv, 1, MPI_INT, comm), MPI_Comm_free)
+CREATED(native_empty, PMPI_Dist_graph_create_adjacent, (void)0, PMPI_Comm_free)
+CREATED(empty, MPI_Dist_graph_create_adjacent, (void)0, MPI_Comm_free)
+
+static void set_on(problem *p, MPI_Comm comm) {
+  advance(p);
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p->sources, MPI_UNWEIGHTED, DEGREE, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm);
+  MPIX_Neighbor_alltoall(p->send, 1, MPI_INT, p->recv, 1, MPI_INT, comm);
+}
+
+static void set(problem *p) {
+  set_on(p, p->comm);
+  MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, p->comm);
+}
+
+static void on_dup(problem *p) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  set_on(p, comm);
+  MPI_Comm_free(&comm);
+}
+
+static void native_dup(problem *p) {
+  (void)p;
+  MPI_Comm comm;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  PMPI_Comm_free(&comm);
+}
+
+static void expect(problem *p, const char *what) {
+  if (p->recv[0] != p->sources[0] + 1 || p->recv[1] != p->sources[1] + 1) {
+    fprintf(stderr, "process %d: %s: wrong blocks %d %d\n", me, what, p->recv[0], p->recv[1]);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+int main(int argc, char **argv) {
+  least_calls = 3;
+  const char *only = begin(argc, argv, "setup [--rounds N] [--seconds S] [--quantile Q] [--only same|others]");
+  print_header("microseconds a cycle (ratio to native)");
+  for (int changes = 0; changes < 2; changes++) {
+    if (*only && changes != !strcmp(only, "others")) continue;
+    problem p = {.changes = changes, .send = {me + 1, me + 1}};
+    MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
+    alternative list[] = {{"native", native, &p}, {"create", create, &p}, {"set", set, &p}, {"dup", on_dup, &p}, {"native, empty", native_empty, &p}, {"empty", empty, &p}, {"native dup", native_dup, &p}};
+    enum { FORMS = sizeof list / sizeof *list };
+    for (int a = 0; a < 4; a++) {
+      memset(p.recv, 0, sizeof p.recv);
+      list[a].run(&p);
+      expect(&p, list[a].name);
+    }
+    samples near, far;
+    sample(list, FORMS, &near, &far);
+    const samples *both[] = {&near, &far};
+    for (int k = 0; k < 2; k++)
+      if (me == 0 && both[k]->count > 0) {
+        double base = typical(both[k]->times[0], both[k]->count);
+        printf("%s %s %d:", changes ? "others" : "same", k ? "far" : crowded || n > 2 ? "all" : "near", both[k]->count);
+        for (int a = 0; a < FORMS; a++) {
+          double t = typical(both[k]->times[a], both[k]->count);
+          printf("  %s %.2f (%.2f)", list[a].name, 1e6 * t, t / base);
+        }
+        printf("\n");
+        fflush(stdout);
+      }
+    release_samples(&near), release_samples(&far);
+    MPI_Comm_free(&p.comm);
+  }
+  end();
+  return 0;
+}

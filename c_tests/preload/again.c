@@ -1,0 +1,199 @@
+/* Communicators that come and go: what the library keeps of one serves the next one only if all
+   processes agree that it is like it, and nothing piles up. */
+#define _DEFAULT_SOURCE
+#include "preload.h"
+
+#include <dirent.h>
+#include <pthread.h>
+
+static int files(void) {
+  int count = 0;
+  DIR *dir = opendir("/proc/self/fd");
+  while (dir && readdir(dir)) count++;
+  if (dir) closedir(dir);
+  return count;
+}
+
+static int mappings(void) {
+  int count = 0, c;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  while (maps && (c = fgetc(maps)) != EOF) count += c == '\n';
+  if (maps) fclose(maps);
+  return count;
+}
+
+/* kilobytes of memory in use */
+static long resident(void) {
+  long pages = 0;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  if (statm && fscanf(statm, "%*d %ld", &pages) != 1) pages = 0;
+  if (statm) fclose(statm);
+  return pages * 4;
+}
+
+/* one block along each edge, and no other */
+static void exchange(topology *t, int round) {
+  int out[64], in[64];
+  for (int i = 0; i < t->outdegree; i++) out[i] = test_value(t->rank, i, round);
+  for (int j = 0; j < t->indegree; j++) in[j] = -1;
+  OK(MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, t->comm));
+  for (int j = 0; j < t->indegree; j++) {
+    int want = t->sources[j] < 0 ? -1 : test_value(t->sources[j], t->entries[j], round);
+    CHECK(in[j] == want, "%s, round %d: block %d is %d, not %d", t->name, round, j, in[j], want);
+  }
+}
+
+static topology shifted(MPI_Comm parent, int shift, int only) {
+  int rank, size;
+  MPI_Comm_rank(parent, &rank);
+  MPI_Comm_size(parent, &size);
+  /* `only`: the edge of one process is left out, so that most lists are as before */
+  int target = (rank + shift) % size, source = (rank + size - shift % size) % size;
+  MPI_Comm comm;
+  OK(MPI_Dist_graph_create_adjacent(parent, source != only, &source, MPI_UNWEIGHTED, rank != only, &target, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+  return of_dist_graph("shifted", comm);
+}
+
+/* the same again and again, and others in between; more shapes than are kept */
+static void shapes(void) {
+  for (int round = 0; round < 60; round++) {
+    topology t = shifted(MPI_COMM_WORLD, round % 3 ? 1 : round % 11, round % 5 == 4 ? test_size - 1 : -1);
+    exchange(&t, round);
+    topology_free(&t);
+  }
+  for (int round = 0; round < 3; round++) {
+    topology all[TOPOLOGIES];
+    int count = topologies(all);
+    for (int k = 0; k < count; k++)
+      if (all[k].comm != MPI_COMM_NULL) exchange(&all[k], round);
+    for (int k = 0; k < count; k++) topology_free(&all[(k * 5 + round) % count]);
+  }
+}
+
+/* parts of one parent, by other colors each time: a part may have the same lists, but other
+   processes */
+static void parts(void) {
+  for (int round = 0; round < 24; round++) {
+    int dims[2] = {2, test_size / 2}, periods[2] = {1, 1}, keep[2] = {round % 2, !(round % 2)};
+    if (test_size % 2) return;
+    MPI_Comm grid, part;
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid));
+    OK(MPI_Cart_sub(grid, keep, &part));
+    topology t = of_cartesian("part", part);
+    exchange(&t, round);
+    topology_free(&t);
+    /* pairs of changing processes, in the order of their keys */
+    MPI_Comm pair;
+    MPI_Comm_split(MPI_COMM_WORLD, (test_rank + round % 3) / 2, round % 4 < 2 ? test_rank : -test_rank, &pair);
+    t = shifted(pair, 1, -1);
+    exchange(&t, round);
+    if (round % 2) MPI_Comm_free(&pair);
+    topology_free(&t);
+    if (!(round % 2)) MPI_Comm_free(&pair);
+    MPI_Comm_free(&grid);
+  }
+}
+
+/* the members of the new communicator are others each time, the parent is the same one */
+static void members(void) {
+  for (int round = 0; round < 12 && test_size > 2; round++) {
+    /* by the process that is left out, or the order, the ranks of the others change */
+    int edges[64], index[64], n = test_size - 1;
+    MPI_Comm ordered, comm;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, (test_rank + round) % test_size, &ordered);
+    for (int p = 0; p < n; p++) index[p] = p + 1, edges[p] = (p + 1) % n == p - 1 ? p - 1 : (p + n / 2) % n;
+    if (n % 2 == 0) {
+      OK(MPI_Graph_create(ordered, n, index, edges, 0, &comm));
+      topology t = of_graph("without one", comm);
+      if (comm != MPI_COMM_NULL) exchange(&t, round);
+      topology_free(&t);
+    }
+    MPI_Comm_free(&ordered);
+  }
+}
+
+/* freed with a request under way, which is completed when the next one is there */
+static void outstanding(void) {
+  for (int round = 0; round < 20; round++) {
+    topology first = shifted(MPI_COMM_WORLD, 1, -1), second;
+    int out = test_value(test_rank, 0, round), in = -1, source = first.sources[0];
+    MPI_Request request;
+    OK(MPI_Ineighbor_alltoall(&out, 1, MPI_INT, &in, 1, MPI_INT, first.comm, &request));
+    topology_free(&first);
+    if (test_rank % 2) OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    second = shifted(MPI_COMM_WORLD, 1, -1);
+    exchange(&second, round + 100);
+    if (test_rank % 2 == 0) OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(in == test_value(source, 0, round), "round %d: %d", round, in);
+    topology_free(&second);
+  }
+}
+
+/* threads free communicators with the same lists in different orders */
+enum { THREADS = 2 };
+static MPI_Comm comms[THREADS];
+static int failures[THREADS];
+
+static void *work(void *argument) {
+  int me = (int)(intptr_t)argument, bad = 0, left = (test_rank + test_size - 1) % test_size;
+  for (int round = 0; round < 150; round++) {
+    int out[2] = {test_value(test_rank, me, round), test_value(test_rank, me + 2, round)}, in[2] = {-1, -1};
+    MPI_Comm own;
+    bad += MPI_Comm_dup(comms[me], &own);
+    bad += MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, own);
+    bad += in[0] != test_value(left, me + 2, round);
+    bad += MPI_Comm_free(&own);
+  }
+  failures[me] = bad;
+  return NULL;
+}
+
+static void threads(void) {
+  int periodic = 1;
+  pthread_t all[THREADS];
+  for (int i = 0; i < THREADS; i++) OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &comms[i]));
+  for (intptr_t i = 0; i < THREADS; i++) pthread_create(&all[i], NULL, work, (void *)i);
+  for (int i = 0; i < THREADS; i++) pthread_join(all[i], NULL);
+  for (int i = 0; i < THREADS; i++) CHECK(failures[i] == 0, "thread %d: %d failures", i, failures[i]);
+  for (int i = 0; i < THREADS; i++) OK(MPI_Comm_free(&comms[i]));
+}
+
+static void cycles(int count) {
+  for (int round = 0; round < count; round++) {
+    topology t = {.comm = MPI_COMM_NULL, .name = "cycle", .rank = test_rank, .indegree = 1, .outdegree = 1};
+    int shift = 1 + round / 16 % 3, source = (test_rank + 3 * test_size - shift) % test_size, target = (test_rank + shift) % test_size, entry = 0;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &t.comm));
+    t.sources = &source, t.entries = &entry;
+    exchange(&t, round);
+    MPI_Comm_free(&t.comm);
+  }
+}
+
+static void flat(int count) {
+  cycles(300);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int had[2] = {files(), mappings()};
+  long used = resident();
+  cycles(count);
+  MPI_Barrier(MPI_COMM_WORLD);
+  /* the MPI may map memory of its own at any time */
+  CHECK(files() <= had[0] + 2, "%d open files, and %d before", files(), had[0]);
+  CHECK(mappings() <= had[1] + 8, "%d mappings, and %d before", mappings(), had[1]);
+  CHECK(resident() <= used + 4096, "%ld KiB, and %ld before", resident(), used);
+}
+
+/* Argument: how many cycles. */
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  CHECK(provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
+  shapes();
+  parts();
+  members();
+  outstanding();
+  if (test_size > 1) threads();
+  flat(argc > 1 ? atoi(argv[1]) : 1000);
+  return test_finish();
+}

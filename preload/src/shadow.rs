@@ -1,0 +1,201 @@
+//! Shadows: on these run the neighborhood collectives of the program's communicators.
+//!
+//! A shadow is a duplicate with a neighborhood of ours and with `MPI_ERRORS_RETURN`. The program's
+//! communicator keeps its error handler, its attributes, and any neighborhood that the program
+//! itself set on it. The shadow does not have the program's attributes, so it never triggers the
+//! program's callbacks.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mpi_sys::MPI_Comm;
+use mpix_neighbor::capi::{
+    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighbor_error_string, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
+    MPIX_Neighborhood_set_topology,
+};
+use mpix_neighbor::util::cast::{to_int, to_usize};
+
+use crate::errors::{self, SUCCESS};
+use crate::flaws::{self, Facts};
+use crate::reason::Reason;
+use crate::shape::Shape;
+use crate::{guard, schedules};
+
+/// True from the start of `MPI_Finalize`, which then frees all communicators.
+pub static FINALIZING: AtomicBool = AtomicBool::new(false);
+
+/// A shadow, and what is known about its topology. Freed when dropped.
+pub struct Shadow {
+    /// The communicator.
+    pub shadow: MPI_Comm,
+    /// The one for requests. A program may wait for something else while a request is active, so
+    /// all its messages must be posted at the start. This is another communicator if the first
+    /// one's schedule has several rounds, and `None` if the environment asks for such a schedule.
+    pub for_requests: Option<MPI_Comm>,
+    /// For each entry of the source list, true if it is a process.
+    pub sources: Vec<bool>,
+    /// For each entry of the target list, true if it is a process.
+    pub targets: Vec<bool>,
+    /// Facts about the topology, for the report.
+    pub facts: Facts,
+    /// The topology; `None` if the MPI does not tell.
+    pub shape: Option<Shape>,
+    /// Tells it from all other shadows; the same on all its processes.
+    pub number: i64,
+    /// True if it has windows, which all its processes free together.
+    pub has_windows: bool,
+}
+
+// SAFETY: a communicator may be used by any thread; that collectives on it do not run at the same
+// time is the program's duty.
+unsafe impl Send for Shadow {}
+// SAFETY: as above.
+unsafe impl Sync for Shadow {}
+
+impl Shadow {
+    /// Makes a duplicate of `from` with a neighborhood. Collective; if it fails, it fails on all
+    /// processes.
+    ///
+    /// # Safety
+    /// `from` must be a communicator with a topology; the thread must be inside.
+    pub unsafe fn make(from: MPI_Comm, shape: Option<Shape>, number: i64) -> Result<Shadow, Reason> {
+        // SAFETY: the caller vouches for the communicator.
+        unsafe {
+            let shadow = duplicate(from).ok_or(Reason::NotMade)?;
+            // frees it again if it is dropped
+            let (facts, sources, targets) = (Facts::default(), Vec::new(), Vec::new());
+            let mut made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows: true };
+            let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
+            let code = MPIX_Neighborhood_set_topology(operations, mpi_sys::RSMPI_INFO_NULL, shadow);
+            if code != SUCCESS {
+                return Err(refused(shadow, code));
+            }
+            let text = schedules::description(shadow);
+            made.has_windows = text.contains("puts to ");
+            made.for_requests = if posts_at_once(&text) { Some(shadow) } else { direct(shadow, operations) };
+            let (sources, targets) = neighbors(shadow);
+            made.facts = flaws::facts(shadow, &sources, &targets);
+            let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
+            (made.sources, made.targets) = (exist(&sources), exist(&targets));
+            Ok(made)
+        }
+    }
+}
+
+impl Drop for Shadow {
+    fn drop(&mut self) {
+        if FINALIZING.load(Ordering::Acquire) {
+            return;
+        }
+        let _inside = guard::enter();
+        // SAFETY: communicators of our own, which are not used again. A failure cannot be reported.
+        unsafe {
+            if let Some(mut other) = self.for_requests.filter(|&other| other != self.shadow) {
+                mpi_sys::MPI_Comm_free(&mut other);
+            }
+            mpi_sys::MPI_Comm_free(&mut self.shadow);
+        }
+    }
+}
+
+/// Reports once, on one process, that no neighborhood could be made, even if no report is wanted.
+/// Returns the reason.
+unsafe fn refused(shadow: MPI_Comm, code: c_int) -> Reason {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE.cast_signed();
+    let why = if is_hint { Reason::Hint } else { Reason::NotMade };
+    // SAFETY: the caller vouches for the communicator.
+    let speaks = unsafe { speaks(shadow) };
+    // once is enough: later communicators fail for the same reason
+    if SAID.swap(true, Ordering::Relaxed) || !speaks {
+        return why;
+    }
+    let (mut text, mut length) = ([0u8; 1024], 0);
+    // SAFETY: the buffer is as long as said; the result is a local.
+    let asked = unsafe { MPIX_Neighbor_error_string(shadow, to_int::<c_int>(text.len()), text.as_mut_ptr().cast(), &mut length) };
+    let written = if asked == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
+    let text = String::from_utf8_lossy(&text[..written]).into_owned();
+    let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
+    let line = format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n");
+    use std::io::Write;
+    // a failure cannot be reported
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    why
+}
+
+/// True if this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is a member,
+/// else the communicator's first process.
+unsafe fn speaks(comm: MPI_Comm) -> bool {
+    let (mut world, mut rank) = (0, 0);
+    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again;
+    // constants of mpi-sys' C file.
+    unsafe {
+        let mut groups = [mpi_sys::RSMPI_GROUP_NULL; 2];
+        mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut world);
+        mpi_sys::MPI_Comm_rank(comm, &mut rank);
+        let [ours, all] = &mut groups;
+        mpi_sys::MPI_Comm_group(comm, ours);
+        mpi_sys::MPI_Comm_group(mpi_sys::RSMPI_COMM_WORLD, all);
+        let (first, mut here) = (0, mpi_sys::RSMPI_UNDEFINED);
+        mpi_sys::MPI_Group_translate_ranks(*all, 1, &first, *ours, &mut here);
+        mpi_sys::MPI_Group_free(ours);
+        mpi_sys::MPI_Group_free(all);
+        world == 0 || (here == mpi_sys::RSMPI_UNDEFINED && rank == 0)
+    }
+}
+
+/// True if a start posts all messages of a collective, from its description. The same on all
+/// processes.
+fn posts_at_once(text: &str) -> bool {
+    text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
+}
+
+/// Makes another shadow, whose schedule posts all messages at the start. `None` if the environment
+/// asks for another schedule.
+unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again.
+    unsafe {
+        let mut other = duplicate(shadow)?;
+        let mut info = mpi_sys::RSMPI_INFO_NULL;
+        let mut code = mpi_sys::MPI_Info_create(&mut info);
+        if code == SUCCESS {
+            code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
+            let set = MPIX_Neighborhood_set_topology(operations, info, other);
+            code = if code == SUCCESS { set } else { code };
+            mpi_sys::MPI_Info_free(&mut info);
+        }
+        if code == SUCCESS && posts_at_once(&schedules::description(other)) {
+            return Some(other);
+        }
+        mpi_sys::MPI_Comm_free(&mut other);
+        None
+    }
+}
+
+/// Ranks of the caller's sources and targets.
+unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
+    let (mut indegree, mut outdegree, mut weighted) = (0, 0, 0);
+    // SAFETY: the caller has set a neighborhood, so these calls cannot fail; results are locals or
+    // vectors of the given lengths.
+    unsafe {
+        MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, shadow, &mut indegree, &mut outdegree, &mut weighted);
+        let (mut sources, mut targets) = (vec![0; to_usize(indegree)], vec![0; to_usize(outdegree)]);
+        let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
+        let (from, into) = (sources.as_mut_ptr(), targets.as_mut_ptr());
+        MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, shadow, indegree, from, unweighted, outdegree, into, unweighted);
+        (sources, targets)
+    }
+}
+
+/// A duplicate that returns errors; `None` if there can be none.
+unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for `from`; all else are locals.
+    unsafe {
+        let mut shadow = mpi_sys::RSMPI_COMM_NULL;
+        if errors::quietly(from, || mpi_sys::MPI_Comm_dup(from, &mut shadow)) != SUCCESS {
+            return None;
+        }
+        mpi_sys::MPI_Comm_set_errhandler(shadow, mpi_sys::RSMPI_ERRORS_RETURN);
+        Some(shadow)
+    }
+}
