@@ -170,8 +170,8 @@ pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
     Ok(Learned(found))
 }
 
-/// Removes the neighborhoods for some operations, and with the last one everything else on the
-/// communicator. Collective over `comm`.
+/// Removes the neighborhoods for some operations. The private communicators stay until `comm` is
+/// freed, for the next set call. Collective over `comm`.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
@@ -189,9 +189,6 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
         }
         for operation in Operation::ALL.into_iter().filter(selected) {
             handle.replace(operation, None)?;
-        }
-        if handle.neighborhoods.iter().all(Option::is_none) {
-            HANDLE.remove(comm)?;
         }
         Ok(())
     }

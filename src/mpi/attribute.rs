@@ -77,18 +77,6 @@ impl<T> Key<T> {
         }
         set
     }
-
-    /// Drops the communicator's value, if it has one.
-    ///
-    /// # Safety
-    /// As for `set`.
-    pub unsafe fn remove(&self, comm: Communicator) -> Result<()> {
-        if self.get(comm)?.is_null() {
-            return Ok(());
-        }
-        // SAFETY: a live communicator; the attribute exists, and nobody refers to its value.
-        check(unsafe { mpi_sys::MPI_Comm_delete_attr(comm.raw(), self.keyval()?) }, "MPI_Comm_delete_attr")
-    }
 }
 
 /// Asks MPI for the value of a communicator, and recalls it if there is one.

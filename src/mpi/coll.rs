@@ -29,12 +29,12 @@ pub fn meanwhile(advance: fn()) {
     let _ = MEANWHILE.set(advance);
 }
 
-/// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
+/// Waits for collectives on `raw`, and returns their buffers. `comm` owns `raw`, unless this is part
 /// of making such a communicator.
-fn complete<T>(raw: Communicator, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
+fn complete<T, const N: usize>(raw: Communicator, comm: Option<&Owned>, mut requests: [Request; N], buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
-        while !request.test()? {
+        while !requests.iter_mut().try_fold(true, |all, request| Ok::<_, Box<Error>>(request.test()? && all))? {
             if let Some(advance) = MEANWHILE.get() {
                 advance();
             }
@@ -84,7 +84,7 @@ fn run<T>(
     count(Some(comm), bytes);
     let mut request = Request::default();
     check(post(&mut buffers, &mut request), call)?;
-    complete(comm.view(), Some(comm), request, buffers)
+    complete(comm.view(), Some(comm), [request], buffers)
 }
 
 /// Runs a barrier on a communicator of the user's, before an operation that MPI offers only in
@@ -94,7 +94,7 @@ pub(super) fn meet(comm: Communicator) -> Result<()> {
     let mut request = Request::default();
     // SAFETY: a live communicator; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
-    complete(comm, None, request, ())
+    complete(comm, None, [request], ())
 }
 
 /// A barrier in progress, for a caller that has other things to move forward meanwhile.
@@ -194,13 +194,40 @@ pub fn allreduce<T: Element, const N: usize>(comm: &Owned, values: [T; N], with:
 pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T], with: Reduction) -> Result<()> {
     assert_eq!(values.len(), result.len());
     let buffers = (values.to_vec(), result.to_vec());
-    let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |(send, recv), request| {
-        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(send.len()));
-        // SAFETY: both buffers hold that many elements of this datatype.
-        unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype().raw(), with.op(), comm.raw(), request.raw_mut()) }
+    let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |buffers, request| {
+        start_reduction(comm, buffers, with, request)
     })?;
     result.copy_from_slice(&reduced);
     Ok(())
+}
+
+/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes: two
+/// reductions at the same time. Collective; the lengths are the same on all processes.
+pub fn sum_and_least(comm: &Owned, sums: &[u64], least: &[i64]) -> Result<(Vec<u64>, Vec<i64>)> {
+    comm.is_whole()?;
+    count(Some(comm), size_of_val(sums));
+    count(Some(comm), size_of_val(least));
+    let mut sums = (sums.to_vec(), sums.to_vec());
+    let mut least = (least.to_vec(), least.to_vec());
+    let mut requests = [Request::default(), Request::default()];
+    let begun = check(start_reduction(comm, &mut sums, Reduction::Sum, &mut requests[0]), "MPI_Iallreduce");
+    let begun = begun.and_then(|()| check(start_reduction(comm, &mut least, Reduction::Min, &mut requests[1]), "MPI_Iallreduce"));
+    if let Err(error) = begun {
+        // MPI may still write to them
+        std::mem::forget((sums, least));
+        return Err(error);
+    }
+    let (sums, least) = complete(comm.view(), Some(comm), requests, (sums, least))?;
+    Ok((sums.1, least.1))
+}
+
+/// Starts a reduction from the first buffer into the second one, which is as long. Returns MPI's
+/// code. The buffers must stay until the request is complete.
+fn start_reduction<T: Element>(comm: &Owned, buffers: &mut (Vec<T>, Vec<T>), with: Reduction, request: &mut Request) -> i32 {
+    let (send, recv) = buffers;
+    let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(send.len()));
+    // SAFETY: both buffers hold that many elements of this datatype.
+    unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype().raw(), with.op(), comm.raw(), request.raw_mut()) }
 }
 
 /// Exchanges one number with each process (`MPI_Ialltoall`). Collective; O(P) memory.

@@ -1,14 +1,17 @@
-//! Agreement between processes when a neighborhood is set: on the arguments, the lists and the
-//! directions of edges.
+//! Agreement between processes when a neighborhood is set: on the arguments, the lists, the
+//! directions of edges, and what all lists together are like.
 
+use crate::collective::OPERATIONS;
 use crate::error::{Error, Result};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device;
+use crate::schedule::{Operations, Star};
+use crate::select::Outline;
 use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighborhood};
-use crate::util::cast::to_u32;
+use crate::util::cast::{to_int, to_u32};
 
 /// One process's arguments of a set call.
 pub struct SetCall {
@@ -20,36 +23,125 @@ pub struct SetCall {
     pub operations: i32,
 }
 
-/// Lets all processes know whether all arguments are in order and equal where they must be.
-pub fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
+/// What the processes have agreed on.
+pub struct Agreed {
+    /// The arguments. Edges have directions if all edges of all processes have one.
+    pub call: SetCall,
+    /// The directions then, heaviest first.
+    pub directions: Option<Vec<u32>>,
+    /// All lists together, as far as the lists tell.
+    pub outline: Outline,
+    /// The sum of all processes' [`Star::share`].
+    pub star: [u64; 4],
+    /// The most numbers that a process has given out, by operation.
+    pub given: [u64; OPERATIONS],
+}
+
+/// Places of the words of which the least ones count, or the largest, whose signs are changed.
+const FAILED: usize = 0;
+const SET: usize = 1;
+const HINTS: usize = 3;
+const DEVICES: usize = 5;
+const WEIGHTED: usize = 6;
+const HEAVIEST: usize = 7;
+const GIVEN: usize = 8;
+const DIRECTIONS: usize = GIVEN + OPERATIONS;
+
+/// The same for words that are added.
+const FINGERPRINT: usize = 0;
+const STAR: usize = 2;
+const EDGES: usize = 6;
+
+/// Lets all processes know whether all arguments are in order, and equal where they must be,
+/// whether all lists match, and what they are like. `grid` is that of a Cartesian communicator;
+/// `given` are the numbers that this process has given out.
+///
+/// Collective: two reductions at the same time. Where lists do not match, one exchange of O(P)
+/// words more.
+pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: [u64; OPERATIONS]) -> Result<Agreed> {
     let me = comm.rank()?;
-    let (operations, hints) = match &request {
-        Ok(r) => (i64::from(r.operations), r.hints.agreed()),
-        Err(_) => (0, 0),
-    };
-    let failed = if request.is_err() { i64::from(me) } else { i64::MAX };
-    let devices = i64::from(device::is_in_use());
-    let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints, -devices], Reduction::Min)?;
-    if lowest[0] != i64::MAX {
-        let root = to_u32(lowest[0]);
+    let mut sums = [0; EDGES + 1];
+    // of directions 1: there is none
+    let mut mine = vec![1; DIRECTIONS + grid.map_or(0, |grid| 2 * grid.dimensions() + 1)];
+    mine[FAILED] = if request.is_err() { i64::from(me) } else { i64::MAX };
+    mine[DEVICES] = -i64::from(device::is_in_use());
+    mine[GIVEN..DIRECTIONS].copy_from_slice(&given.map(|given| -to_int::<i64>(given)));
+    let mut labelled = None;
+    if let Ok(SetCall { neighborhood, hints, operations }) = &request {
+        let targets = neighborhood.targets().iter();
+        let weights = targets.filter(|t| t.rank.is_some_and(|r| r != me)).map(|t| u64::from(t.weight));
+        sums[FINGERPRINT..STAR].copy_from_slice(&neighborhood.fingerprint());
+        sums[STAR..EDGES].copy_from_slice(&Star::share(neighborhood));
+        sums[EDGES] = weights.clone().count() as u64;
+        [mine[SET], mine[SET + 1]] = [i64::from(*operations), -i64::from(*operations)];
+        [mine[HINTS], mine[HINTS + 1]] = [hints.agreed(), -hints.agreed()];
+        mine[WEIGHTED] = -i64::from(neighborhood.weighted());
+        mine[HEAVIEST] = -to_int::<i64>(weights.max().unwrap_or(0));
+        labelled = grid.and_then(|grid| label(neighborhood, grid, &mut mine[DIRECTIONS..]));
+    }
+    let (sums, least) = coll::sum_and_least(comm, &sums, &mine)?;
+    if least[FAILED] != i64::MAX {
+        let root = to_u32(least[FAILED]);
         let remote = coll::share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
         return Err(request.err().unwrap_or(remote.into()));
     }
-    if lowest[1] != -lowest[2] {
+    if least[SET] != -least[SET + 1] {
         return Err(Error::Disagreement { what: "operations" }.into());
     }
-    if lowest[3] != -lowest[4] {
+    if least[HINTS] != -least[HINTS + 1] {
         return Err(Error::Disagreement { what: Hints::AGREED }.into());
     }
-    request.map(|request| SetCall { hints: Hints { devices: lowest[5] < 0, ..request.hints }, ..request })
+    let SetCall { neighborhood, hints, operations } = request?;
+    if sums[FINGERPRINT..STAR] != [0, 0] {
+        return Err(mismatch(comm, &neighborhood)?);
+    }
+    // the last word: 0 if a process lacks directions
+    let (neighborhood, directions) = match (labelled, least[DIRECTIONS..].split_last()) {
+        (Some(labelled), Some((1, weights))) => (labelled, Some(heaviest_first(weights))),
+        _ => (neighborhood, None),
+    };
+    let largest = |place: usize| to_int::<u64>(-least[place]);
+    Ok(Agreed {
+        call: SetCall { neighborhood, hints: Hints { devices: least[DEVICES] < 0, ..hints }, operations },
+        directions,
+        outline: Outline {
+            edges: sums[EDGES],
+            weighted: least[WEIGHTED] < 0,
+            heaviest: largest(HEAVIEST),
+            one_node: false,
+            operations: Operations::default(),
+            nodes: 0,
+        },
+        star: std::array::from_fn(|k| sums[STAR + k]),
+        given: std::array::from_fn(|k| largest(GIVEN + k)),
+    })
 }
 
-/// Returns an error on all processes if a source or target entry has no counterpart at the other
-/// end. Collective: one reduction; where the lists do not match, one exchange of O(P) words more.
-pub fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
-    if coll::allreduce(comm, neighborhood.fingerprint(), Reduction::Sum)? == [0, 0] {
-        return Ok(());
+/// The lists with directions, if all edges of this process have one. Writes the weights of the
+/// directions with changed signs, 1 where there is none, and last 0 if directions are missing.
+fn label(n: &Neighborhood, grid: &Grid, words: &mut [i64]) -> Option<Neighborhood> {
+    let labelled = if n.has_directions() { Some(n.clone()) } else { grid.with_directions(n) };
+    match &labelled {
+        Some(labelled) => {
+            for (word, weight) in words.iter_mut().zip(labelled.direction_weights(grid.dimensions())) {
+                *word = weight.map_or(1, |weight| -i64::from(weight));
+            }
+        }
+        None => words.last_mut().into_iter().for_each(|word| *word = 0),
     }
+    labelled
+}
+
+/// The directions that edges have, heaviest first.
+fn heaviest_first(weights: &[i64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..to_u32(weights.len())).filter(|&d| weights[d as usize] <= 0).collect();
+    order.sort_by_key(|&d| weights[d as usize]);
+    order
+}
+
+/// Returns the error, the same on all processes, that a source or target entry has no counterpart at
+/// the other end. Collective: one exchange of O(P) words.
+fn mismatch(comm: &Comm, neighborhood: &Neighborhood) -> Result<Box<Error>> {
     let size = comm.size()?;
     let mut listed = vec![0u32; size as usize];
     for (rank, times) in Neighborhood::multiplicities(neighborhood.targets()) {
@@ -70,35 +162,5 @@ pub fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
         (Error::Remote { text, .. }, _) => Error::Lists { text },
         (other, _) => other,
     };
-    Err(error.into())
-}
-
-/// Labels the edges with directions if all edges on all processes have one, and orders the
-/// directions by weight, heaviest first.
-///
-/// Collective over a Cartesian communicator; does nothing on others.
-pub fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
-    let Some(grid) = grid else {
-        return Ok((n, None));
-    };
-    let known = n.has_directions();
-    let labelled = if known { Some(n.clone()) } else { grid.with_directions(&n) };
-    let weights = labelled.as_ref().map(|l| l.direction_weights(grid.dimensions()));
-    // one word more: 1 if this process has no directions
-    let mut mine = vec![-1i64; 2 * grid.dimensions()];
-    mine.push(i64::from(labelled.is_none()));
-    for (mine, weight) in mine.iter_mut().zip(weights.into_iter().flatten()) {
-        *mine = weight.map_or(-1, i64::from);
-    }
-    let mut heaviest = vec![0i64; mine.len()];
-    coll::allreduce_slice(comm, &mine, &mut heaviest, Reduction::Max)?;
-    let missing = heaviest.pop() != Some(0);
-    match labelled {
-        Some(labelled) if !missing => {
-            let mut order: Vec<u32> = (0..to_u32(heaviest.len())).filter(|&d| heaviest[d as usize] >= 0).collect();
-            order.sort_by_key(|&d| std::cmp::Reverse(heaviest[d as usize]));
-            Ok((labelled, Some(order)))
-        }
-        _ => Ok((n, None)),
-    }
+    Ok(error.into())
 }

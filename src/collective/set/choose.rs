@@ -6,29 +6,19 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Choice, Directions, Outline, Reason};
+use crate::select::{self, Choice, Directions, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
 use crate::util::cast::to_u32;
 
-/// Sums up the neighborhoods of all processes. Collective: two reductions of three words together.
-pub fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
-    let weights =
-        (neighborhood.targets().iter()).filter(|t| t.rank.is_some_and(|r| r != neighborhood.rank())).map(|t| u64::from(t.weight));
-    let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
-    let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
-    let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
-    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, operations: Operations::default(), nodes: 0 })
-}
-
-/// Finds out if all neighborhoods together form a star. Returns the same on all processes.
+/// Finds out if all neighborhoods together form a star, from the sum of their shares. Returns the
+/// same on all processes.
 ///
-/// Collective: one reduction of four words. If there is a star, a broadcast of 8 bytes and 4 for
-/// each target.
-pub fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
-    let Some((hub, targets)) = Star::from_shares(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
+/// Collective if there is a star: a broadcast of 8 bytes and 4 for each target.
+pub fn find_star(comm: &Comm, neighborhood: &Neighborhood, shares: [u64; 4]) -> Result<Option<Star>> {
+    let Some((hub, targets)) = Star::from_shares(shares) else {
         return Ok(None);
     };
     let mut message = vec![0u8; 8 + 4 * targets];

@@ -39,11 +39,11 @@ pub use agree::SetCall;
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even
 /// one whose arguments are in error (`request`), and all get the same outcome.
 ///
-/// Cost: two reductions of a few words, one more on a Cartesian communicator, two more if there is
-/// a neighborhood already, and the cost of choosing schedules (see `select_schedules`). The first
-/// call on a communicator also duplicates it and splits it by nodes; the first one for an operation
-/// that combines blocks splits it into single processes. If lists do not match: one exchange of
-/// O(P) words to find the pair.
+/// Cost: two reductions of a few words at the same time, one more if there is a neighborhood
+/// already, and the cost of choosing schedules (see `select_schedules`). The first call on a
+/// communicator also duplicates it and splits it by nodes; the first one for an operation that
+/// combines blocks splits it into single processes. If lists do not match: one exchange of O(P)
+/// words to find the pair.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
@@ -65,41 +65,37 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     };
     let grid = grid(comm);
     device::look();
-    let mut request = agree::agree(&private, request)?;
-    agree::match_lists(&private, &request.neighborhood)?;
-    let (neighborhood, directions) = agree::find_directions(&private, request.neighborhood, grid.as_ref())?;
+    // SAFETY: as above; the caller vouches that no neighborhood is in use.
+    let known = unsafe { HANDLE.get(comm)?.as_ref() };
+    let given = known.map_or([0; OPERATIONS], |handle| std::array::from_fn(|k| handle.tags[k].given()));
+    let agreed = agree::agree(&private, request, grid.as_ref(), given)?;
+    let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
+    let SetCall { neighborhood, mut hints, operations: requested } = request;
     let neighborhood = Arc::new(neighborhood);
     let processes = private.size()?;
     let one_node = team.size() == processes as usize;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-    let wanted = |operation: Operation| request.operations & operation.bit() != 0;
+    let wanted = |operation: Operation| requested & operation.bit() != 0;
     let operations = Operations {
         gather: wanted(Operation::Gather),
         alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),
         reduce: wanted(Operation::Reduce),
     };
-    // SAFETY: as above; the caller vouches that no neighborhood is in use.
-    let known = unsafe { HANDLE.get(comm)?.as_ref() };
-    let given = match known {
-        Some(handle) => coll::allreduce(&private, std::array::from_fn(|k| handle.tags[k].given()), Reduction::Max)?,
-        None => [0; OPERATIONS],
-    };
-    let selected = match shared(&private, known, &neighborhood, &mut request.hints, operations)? {
+    let selected = match shared(&private, known, &neighborhood, &mut hints, operations)? {
         Some(selected) => vec![selected],
         None => {
-            let mut outline = choose::outline(&private, &neighborhood)?;
-            (outline.one_node, outline.operations) = (one_node, operations);
-            if select::asks_for_machine(&request.hints, outline, processes)
-                && let Some((machine, origin)) = machine::learn(&private, team.first(), request.hints.learn)?
+            let outline = Outline { one_node, operations, ..agreed.outline };
+            if select::asks_for_machine(&hints, outline, processes)
+                && let Some((machine, origin)) = machine::learn(&private, team.first(), hints.learn)?
             {
-                request.hints.learn_machine(machine, origin);
+                hints.learn_machine(machine, origin);
             }
-            select_schedules(&private, &request.hints, &input, grid.as_ref(), outline)?
+            select_schedules(&private, &hints, &input, grid.as_ref(), outline, agreed.star)?
         }
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-    let links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?;
-    let mut transports = transport::choose(&private, &neighborhood, &request.hints, &wanted, &selected, &links)?.into_iter();
+    let links = share_memory(&team, &neighborhood, &hints, &wanted, processes, generation)?;
+    let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links)?.into_iter();
     let mut links = links.into_iter();
     // from here on only MPI itself can fail on some processes and not on others
     let observed = began.map(|began| observe::Set::new(comm, began));
@@ -132,14 +128,14 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
             self_comm: handle.self_comm.clone().filter(|_| operation.combines().is_some()),
             neighborhood: Arc::clone(&neighborhood),
             waiting,
-            window: request.hints.window,
+            window: hints.window,
             link: links.next(),
             transport: transports.next().ok_or_else(|| Error::Internal("an operation has no transport".into()))?,
             record: observed.as_ref().map(|set| set.record(operation.word())),
         });
         let tags = Arc::clone(&handle.tags[operation as usize]);
         tags.restart(given[operation as usize]);
-        let (hints, outstanding) = (request.hints.clone(), Arc::clone(&handle.outstanding));
+        let (hints, outstanding) = (hints.clone(), Arc::clone(&handle.outstanding));
         let settings = Settings {
             operation,
             directed: directions.is_some(),
@@ -186,8 +182,8 @@ fn shared(
 }
 
 /// Selects the schedules of a neighborhood: one, or several that the first calls compare by time.
-/// `grid` is that of a Cartesian communicator. Collective: all processes pass hints that agree, and
-/// make the same choice.
+/// `grid` is that of a Cartesian communicator, `shares` the sum of all processes' shares of a star.
+/// Collective: all processes pass hints that agree, and make the same choice.
 ///
 /// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
 /// processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a process there. It makes
@@ -202,8 +198,9 @@ fn select_schedules(
     input: &Input,
     grid: Option<&Grid>,
     mut outline: Outline,
+    shares: [u64; 4],
 ) -> Result<Vec<Selected>> {
-    let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood)? } else { None };
+    let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood, shares)? } else { None };
     let stencil = match grid {
         Some(grid) if select::may_combine(hints, outline) => choose::find_stencil(comm, input.neighborhood, grid)?,
         _ => None,
