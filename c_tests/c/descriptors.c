@@ -1,5 +1,6 @@
 /* Shared memory comes and goes with neighborhoods: after many of them there are no more open files
-   than before, and no mapping of the library is left. */
+   than before, and no mapping of the library is left. Neighborhoods of one communicator that follow
+   one another use the same memory, and find nothing there of those before. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 
@@ -40,6 +41,56 @@ static void cycle(int number) {
   MPI_Comm_free(&comm);
 }
 
+enum { LONG = 20000 };
+
+/* a neighborhood of one communicator that stays, with other edges and operations each time; `plan`
+   is of an earlier one, whose memory is then in use */
+static void follow(int number, int *send, int *recv, MPIX_Request *plan, MPI_Comm comm) {
+  int degree = 1 + number % 3, shift = 1 + number / 3 % 5, count = number % 7 == 0 ? LONG : number % 5;
+  int operation = number % 2 ? MPIX_NEIGHBOR_ALLTOALL : MPIX_NEIGHBOR_GATHER, sources[3], targets[3];
+  for (int k = 0; k < degree; k++) {
+    targets[k] = (test_rank + shift * (k + 1)) % test_size;
+    sources[k] = (test_rank + 15 * test_size - shift * (k + 1)) % test_size;
+  }
+  OK(MPIX_Neighborhood_set(operation, degree, sources, MPI_UNWEIGHTED, degree, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  for (int round = 0; round < 2 + number % 20; round++) {
+    int seed = number * 64 + round;
+    for (int i = 0; i < degree * count; i++) send[i] = test_rank * 1000003 + seed + i, recv[i] = -1;
+    if (operation == MPIX_NEIGHBOR_GATHER) OK(MPIX_Neighbor_gather(send, count, MPI_INT, recv, count, MPI_INT, comm));
+    else OK(MPIX_Neighbor_alltoall(send, count, MPI_INT, recv, count, MPI_INT, comm));
+    /* entry k of the targets is matched by entry k of the sources, also where edges are repeated */
+    int wrong = 0;
+    for (int k = 0; k < degree; k++)
+      for (int i = 0; i < count; i++) wrong += recv[k * count + i] != sources[k] * 1000003 + seed + i + (operation == MPIX_NEIGHBOR_GATHER ? 0 : k * count);
+    CHECK(wrong == 0, "neighborhood %d, call %d: %d ints are wrong", number, round, wrong);
+  }
+  if (number % 100 == 41) {
+    OK(MPIX_Neighbor_alltoall_plan(send, 1, MPI_INT, recv, 1, MPI_INT, comm, MPI_INFO_NULL, plan));
+  } else if (number % 100 == 60) {
+    OK(MPIX_Request_free(plan));
+  }
+  /* replaced by one with the same lists, and then freed */
+  if (number % 4 == 0) OK(MPIX_Neighborhood_set(operation, degree, sources, MPI_UNWEIGHTED, degree, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  OK(MPIX_Neighborhood_free(operation, comm));
+}
+
+static void one_after_the_other(int count) {
+  int *send = calloc(3 * LONG, sizeof *send), *recv = calloc(3 * LONG, sizeof *recv), before = 0, most = 0;
+  MPIX_Request plan = NULL;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int number = 1; number <= count; number++) {
+    follow(number, send, recv, &plan, comm);
+    if (number == 100) before = files();
+    if (mappings() > most) most = mappings();
+  }
+  MPI_Barrier(comm);
+  CHECK(files() <= before, "%d open files, and %d before", files(), before);
+  CHECK(most <= 4, "%d mappings", most);
+  MPI_Comm_free(&comm);
+  free(send), free(recv);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   for (int k = 0; k < 5; k++) cycle(k);
@@ -48,6 +99,8 @@ int main(int argc, char **argv) {
   for (int k = 5; k < 105; k++) cycle(k);
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(files() <= before, "%d open files, and %d before", files(), before);
+  CHECK(mappings() == 0, "%d mappings are left", mappings());
+  one_after_the_other(600);
   CHECK(mappings() == 0, "%d mappings are left", mappings());
   return test_finish();
 }

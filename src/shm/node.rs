@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness;
+use crate::shm::segment::Kept;
 use crate::util::cast::to_u32;
 
 /// A node, as seen by one process.
@@ -58,6 +59,7 @@ pub struct Team {
     /// Ranks in the communicator, in ascending order.
     ranks: Vec<u32>,
     oversubscribed: bool,
+    kept: Kept,
 }
 
 impl Team {
@@ -81,7 +83,12 @@ impl Team {
         let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
         liveness::introduce(&node, &cards)?;
         let ranks = all.into_iter().map(|[rank, ..]| to_u32(rank)).collect();
-        Ok(Team { comm: node, me, ranks, oversubscribed })
+        Ok(Team { comm: node, me, ranks, oversubscribed, kept: Kept::default() })
+    }
+
+    /// Memory that the members keep for segments to come.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// Communicator of the members.

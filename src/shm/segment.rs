@@ -9,14 +9,16 @@
 //! Each process holds a lock on a byte of the file. The kernel drops it when the process ends, so
 //! that the others can see whether it is alive. The process releases it when MPI is finalized.
 //!
+//! Segments that come and go can use the same memory one after the other ([`Kept`]).
+//!
 //! Cost: one mapping and one open file for each segment and process. Pages are allocated when they
 //! are first written.
 
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
@@ -27,21 +29,50 @@ use crate::util::cast::to_int;
 /// Each process's part of a segment begins on a page.
 const PAGE: usize = 4096;
 
-/// Memory of all processes of a node, unmapped when dropped.
+/// A file that all processes of a node have mapped; unmapped when dropped.
 #[derive(Debug)]
-pub struct Segment {
+struct Mapping {
     base: *mut u8,
     length: usize,
     file: Arc<OwnedFd>,
-    /// Offset of each process's part.
-    parts: Vec<usize>,
 }
 
 // SAFETY: all processes may write the memory at any time anyway; its users follow a protocol of
 // atomics.
-unsafe impl Send for Segment {}
+unsafe impl Send for Mapping {}
 // SAFETY: as above.
-unsafe impl Sync for Segment {}
+unsafe impl Sync for Mapping {}
+
+/// Memory of all processes of a node, divided among them.
+#[derive(Debug)]
+pub struct Segment {
+    mapping: Arc<Mapping>,
+    /// Offset of each process's part.
+    parts: Vec<usize>,
+}
+
+/// Memory that the processes of a node keep for segments to come. It is unmapped when this and all
+/// its segments are gone.
+#[derive(Debug, Default)]
+pub struct Kept(Mutex<Vec<Arc<Mapping>>>);
+
+/// Most mappings that are kept: a neighborhood and one that replaces it use two at a time.
+const MOST_KEPT: usize = 2;
+
+impl Kept {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Mapping>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which of them no segment uses, as a set of bits.
+    fn unused(&self) -> u64 {
+        let unused = |mapping: &Arc<Mapping>| Arc::strong_count(mapping) == 1;
+        let bits = self.lock().iter().enumerate().filter(|(_, mapping)| unused(mapping)).map(|(k, _)| 1 << k).sum();
+        // what another thread did before it dropped the last user is done
+        fence(Ordering::Acquire);
+        bits
+    }
+}
 
 /// Names the file for the processes that open it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,19 +92,96 @@ impl Segment {
     /// nobody wants a part, if all parts together exceed `most` bytes, or if the segment cannot be
     /// made. O(processes of the node) memory.
     pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
-        let (me, size) = (node.rank()?, node.size()?);
-        // a part whose number of pages does not fit is more than any memory
-        let pages = u32::try_from(bytes.div_ceil(PAGE)).unwrap_or(u32::MAX);
-        let all = coll::allgather(node, pages, size)?;
-        let mut parts = Vec::with_capacity(all.len());
-        let mut length = 0usize;
-        for pages in &all {
-            parts.push(length);
-            length = length.saturating_add(PAGE * *pages as usize);
+        let all = coll::allgather(node, pages(bytes), node.size()?)?;
+        let Some((parts, length)) = divide(&all, 0, most) else { return Ok(None) };
+        Ok(Mapping::new(length, node)?.map(|mapping| Segment { mapping: Arc::new(mapping), parts }))
+    }
+
+    /// Makes a segment like `new`, in memory that is kept if all processes have some that none uses
+    /// any more. Parts are then as their users have left them: the second result is true. Before
+    /// the parts lie `head` bytes, a multiple of a page and the same on all processes; users put
+    /// there what stays. Also exchanges a word with each process.
+    pub fn reused(
+        [bytes, head]: [usize; 2],
+        word: u32,
+        most: usize,
+        node: &Comm,
+        kept: &Kept,
+    ) -> Result<Option<(Segment, bool, Vec<u32>)>> {
+        let mine = [u64::from(pages(bytes)), u64::from(word), kept.unused()];
+        let all = coll::allgather_words(node, mine, node.size()?)?;
+        let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
+        let words = all.iter().map(|&[_, word, _]| to_int(word)).collect();
+        let Some((parts, length)) = divide(&wanted, head, most) else { return Ok(None) };
+        let unused = all.iter().fold(u64::MAX, |unused, &[.., theirs]| unused & theirs);
+        // mappings are kept in the same order everywhere
+        let found = (kept.lock().iter().enumerate())
+            .find(|(k, mapping)| unused >> k & 1 == 1 && mapping.length >= length)
+            .map(|(_, mapping)| Arc::clone(mapping));
+        if let Some(mapping) = found {
+            return Ok(Some((Segment { mapping, parts }, true, words)));
         }
-        if length == 0 || length > most || all.contains(&u32::MAX) {
-            return Ok(None);
+        let Some(mapping) = Mapping::new(length, node)?.map(Arc::new) else { return Ok(None) };
+        let mut kept = kept.lock();
+        if kept.len() == MOST_KEPT {
+            // rather one that is too short than one that is in use
+            let oldest = (0..MOST_KEPT).find(|k| unused >> k & 1 == 1).unwrap_or(0);
+            kept.remove(oldest);
         }
+        kept.push(Arc::clone(&mapping));
+        Ok(Some((Segment { mapping, parts }, false, words)))
+    }
+
+    /// Returns the address where all parts begin, behind what stays.
+    pub fn head(&self) -> *mut u8 {
+        self.mapping.base
+    }
+
+    /// Returns the part of a process.
+    pub fn part(&self, process: u32) -> *mut u8 {
+        self.mapping.base.wrapping_add(self.parts[process as usize])
+    }
+
+    /// Returns the offset of an address of the segment, which is the same on all processes.
+    pub fn position(&self, at: *const u8) -> usize {
+        at.addr() - self.mapping.base.addr()
+    }
+
+    /// Returns the address of an offset, if `bytes` bytes lie there.
+    #[inline]
+    pub fn at(&self, position: usize, bytes: usize) -> Option<*mut u8> {
+        let Mapping { base, length, .. } = &*self.mapping;
+        (position <= *length && bytes <= length - position).then(|| base.wrapping_add(position))
+    }
+
+    /// Returns true if a process is alive and has the segment. Makes a system call.
+    pub fn lives(&self, process: u32) -> bool {
+        // a process is not reported dead if the check fails
+        self.mapping.lock(libc::F_OFD_GETLK, process).is_none_or(|kind| kind != to_int::<libc::c_short>(libc::F_UNLCK))
+    }
+}
+
+/// Pages of a part. A part whose number of pages does not fit is more than any memory.
+fn pages(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(PAGE)).unwrap_or(u32::MAX)
+}
+
+/// The offset of each process's part behind `head` bytes, and the length of all; `None` if nobody
+/// wants a part, or if that is more than `most`.
+fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Vec<usize>, usize)> {
+    let mut length = head;
+    let mut parts = Vec::with_capacity(pages.len());
+    for &pages in pages {
+        parts.push(length);
+        length = length.saturating_add(PAGE * pages as usize);
+    }
+    (length > head && length <= most && !pages.contains(&u32::MAX)).then_some((parts, length))
+}
+
+impl Mapping {
+    /// Makes memory of zeros. Collective; `None` on all processes if one of them fails.
+    fn new(length: usize, node: &Comm) -> Result<Option<Mapping>> {
+        let me = node.rank()?;
         let mut failure = None;
         let file = match share(node, me, length, anonymous, through_proc, &mut failure)? {
             Some(file) => Some(file),
@@ -83,20 +191,20 @@ impl Segment {
             log_failure(length, failure);
             return Ok(None);
         };
-        let segment = Segment::map(file, length, parts).and_then(|segment| segment.hold(me).map(|()| segment));
+        let mapping = Mapping::map(file, length).and_then(|mapping| mapping.hold(me).map(|()| mapping));
         // an error of this process alone must not keep the others waiting
-        let left = segment.as_ref().map_or(Ok(()), |segment| release_at_finalize(&segment.file));
+        let left = mapping.as_ref().map_or(Ok(()), |mapping| release_at_finalize(&mapping.file));
         // also makes sure that all hold their locks before anyone checks them
-        let [mapped] = coll::allreduce(node, [i64::from(segment.is_ok() && left.is_ok())], Reduction::Min)?;
+        let [mapped] = coll::allreduce(node, [i64::from(mapping.is_ok() && left.is_ok())], Reduction::Min)?;
         left?;
         if mapped == 1 {
-            return Ok(segment.ok());
+            return Ok(mapping.ok());
         }
-        log_failure(length, segment.err());
+        log_failure(length, mapping.err());
         Ok(None)
     }
 
-    fn map(file: OwnedFd, length: usize, parts: Vec<usize>) -> io::Result<Segment> {
+    fn map(file: OwnedFd, length: usize) -> io::Result<Mapping> {
         // SAFETY: a new mapping of an open file of that length.
         let base = unsafe {
             libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
@@ -104,34 +212,12 @@ impl Segment {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Segment { base: base.cast(), length, file: Arc::new(file), parts })
-    }
-
-    /// Returns the part of a process.
-    pub fn part(&self, process: u32) -> *mut u8 {
-        self.base.wrapping_add(self.parts[process as usize])
-    }
-
-    /// Returns the offset of an address of the segment, which is the same on all processes.
-    pub fn position(&self, at: *const u8) -> usize {
-        at.addr() - self.base.addr()
-    }
-
-    /// Returns the address of an offset, if `bytes` bytes lie there.
-    #[inline]
-    pub fn at(&self, position: usize, bytes: usize) -> Option<*mut u8> {
-        (position <= self.length && bytes <= self.length - position).then(|| self.base.wrapping_add(position))
+        Ok(Mapping { base: base.cast(), length, file: Arc::new(file) })
     }
 
     /// Takes the lock that shows that this process is alive.
     fn hold(&self, me: u32) -> io::Result<()> {
         self.lock(libc::F_OFD_SETLK, me).map(|_| ()).ok_or_else(io::Error::last_os_error)
-    }
-
-    /// Returns true if a process is alive and has the segment. Makes a system call.
-    pub fn lives(&self, process: u32) -> bool {
-        // a process is not reported dead if the check fails
-        self.lock(libc::F_OFD_GETLK, process).is_none_or(|kind| kind != to_int::<libc::c_short>(libc::F_UNLCK))
     }
 
     /// Takes or tests a lock. Returns the kind of lock that there is; `None` if the call failed.
@@ -179,9 +265,9 @@ impl Drop for HeldLocks {
     }
 }
 
-impl Drop for Segment {
+impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping that `map` made; its users hold the segment.
+        // SAFETY: the mapping that `map` made; its users hold it.
         unsafe { libc::munmap(self.base.cast(), self.length) };
     }
 }

@@ -8,7 +8,7 @@
 //! they are first written.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
@@ -210,8 +210,8 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// the sender's memory where the kernel permits that. `generation` counts the communicator's
 /// neighborhoods, equally on all processes.
 ///
-/// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
-/// process. Returns `None` on all processes of the node if there is no shared memory, and on this
+/// Collective over the node: the cost of `Segment::reused`, and one barrier, two where the segment
+/// is new. Returns `None` on all processes of the node if there is no shared memory, and on this
 /// process if it has no edge within the node.
 pub fn make(
     team: &Team,
@@ -231,48 +231,62 @@ pub fn make(
     let large_buffer = (memory - ALL_SMALL) / LARGE_BUFFERS / PAGE * PAGE;
     let memory = ALL_SMALL + LARGE_BUFFERS * large_buffer;
     let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
-    let rings = (Doorbell::BYTES + common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
+    let rings = (common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
     let edges = !(targets.is_empty() && sources.is_empty());
     let part = if edges { rings + memories * memory } else { 0 };
-    let Some(segment) = Segment::new(part, LARGEST_SEGMENT, team.comm())? else { return Ok(None) };
+    // in front of all parts: a doorbell for each process, and the table of places
+    let (me, members) = (team.me() as usize, team.size());
+    let places = members * Doorbell::BYTES;
+    let head = (places + members * members * size_of::<AtomicU32>()).next_multiple_of(PAGE);
+    let pages = to_u32(large_buffer / PAGE);
+    let Some((segment, reused, sizes)) = Segment::reused([part, head], pages, LARGEST_SEGMENT, team.comm(), team.kept())? else {
+        return Ok(None);
+    };
     let segment = Arc::new(segment);
-    if edges {
-        Doorbell::at(segment.part(team.me())).claim();
+    let doorbell = |member: u32| Doorbell::at(segment.head().wrapping_add(member as usize * Doorbell::BYTES));
+    let place = |target: usize, source: usize| {
+        let at = segment.head().wrapping_add(places + (target * members + source) * size_of::<AtomicU32>());
+        // SAFETY: the table has a word for each pair of processes, and the segment outlives the use.
+        unsafe { &*at.cast::<AtomicU32>() }
+    };
+    if reused && edges {
+        // SAFETY: the rings lie in this process's part, which no process uses before the barrier.
+        // All zeros are empty rings.
+        unsafe { segment.part(team.me()).write_bytes(0, rings) };
     }
-    // tell each source at which place among this process's rings its own are
-    let mut places = vec![u32::MAX; team.size()];
-    for (place, &(_, member)) in sources.iter().enumerate() {
-        places[member as usize] = to_u32(place);
+    if !reused {
+        doorbell(team.me()).claim();
+        // all have claimed their doorbells
+        coll::barrier(team.comm())?;
     }
-    let places = coll::alltoall(team.comm(), &places)?;
     let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
         let index = place * common.len() + operation;
-        segment.part(member).wrapping_add(Doorbell::BYTES + index * size_of::<Ring>()).cast()
+        segment.part(member).wrapping_add(index * size_of::<Ring>()).cast()
     };
-    let doorbell = |member: u32| Doorbell::at(segment.part(member));
-    // all have claimed their doorbells
     let mut readable = Vec::with_capacity(sources.len());
-    for (place, &(_, member)) in sources.iter().enumerate() {
+    for (k, &(_, member)) in sources.iter().enumerate() {
+        // tell each source at which place among this process's rings its own are
+        place(me, member as usize).store(to_u32(k), Ordering::Relaxed);
         let owner = (single_copy && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
         readable.push(owner);
         for operation in 0..common.len() {
             // SAFETY: the ring lies in the segment; it consists of atomics.
-            unsafe { &*ring(team.me(), place, operation) }.set_reads(owner.is_some());
+            unsafe { &*ring(team.me(), k, operation) }.set_reads(owner.is_some());
         }
     }
-    // also makes sure that all have said which memory they can read
-    let sizes = coll::allgather(team.comm(), to_u32(large_buffer / PAGE), to_u32(team.size()))?;
+    // all rings are empty, and all have said where they are and which memory they can read
+    coll::barrier(team.comm())?;
     if !edges {
         return Ok(None);
     }
-    let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
-    let worlds = team.comm().view().world_ranks(&members)?;
+    let on_team: Vec<u32> = targets.iter().map(|target| target.1).collect();
+    let worlds = team.comm().view().world_ranks(&on_team)?;
     let mut next = segment.part(team.me()).wrapping_add(rings);
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
         let outbound: Vec<Outbound> = (targets.iter().enumerate())
             .map(|(k, &(rank, member))| {
-                let ring = ring(member, places[member as usize] as usize, operation);
+                let ring = ring(member, place(member as usize, me).load(Ordering::Relaxed) as usize, operation);
                 Outbound {
                     rank,
                     member,
