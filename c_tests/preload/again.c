@@ -43,22 +43,29 @@ static void exchange(topology *t, int round) {
   }
 }
 
-static topology shifted(MPI_Comm parent, int shift, int only) {
-  int rank, size;
+static topology shifted(MPI_Comm parent, int shift, int only, int repeats) {
+  int rank, size, sources[8], targets[8];
   MPI_Comm_rank(parent, &rank);
   MPI_Comm_size(parent, &size);
   /* `only`: the edge of one process is left out, so that most lists are as before */
   int target = (rank + shift) % size, source = (rank + size - shift % size) % size;
+  for (int k = 0; k < repeats; k++) sources[k] = source, targets[k] = target;
   MPI_Comm comm;
-  OK(MPI_Dist_graph_create_adjacent(parent, source != only, &source, MPI_UNWEIGHTED, rank != only, &target, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+  OK(MPI_Dist_graph_create_adjacent(parent, source == only ? 0 : repeats, sources, MPI_UNWEIGHTED, rank == only ? 0 : repeats, targets,
+                                    MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
   return of_dist_graph("shifted", comm);
 }
 
 /* the same again and again, and others in between; more shapes than are kept */
 static void shapes(void) {
-  for (int round = 0; round < 60; round++) {
-    topology t = shifted(MPI_COMM_WORLD, round % 3 ? 1 : round % 11, round % 5 == 4 ? test_size - 1 : -1);
-    exchange(&t, round);
+  for (int round = 0; round < 120; round++) {
+    int other = round % 40 >= 10;
+    topology t = shifted(MPI_COMM_WORLD, other ? round % 11 : 1, round % 5 == 4 ? round % test_size : -1, other ? 1 + round % 7 : 1);
+    for (int k = 0; k < 1 + round % 20; k++) exchange(&t, round + k);
+    MPI_Request request;
+    int out[8] = {0}, in[8];
+    OK(MPI_Ineighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, t.comm, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     topology_free(&t);
   }
   for (int round = 0; round < 3; round++) {
@@ -85,7 +92,7 @@ static void parts(void) {
     /* pairs of changing processes, in the order of their keys */
     MPI_Comm pair;
     MPI_Comm_split(MPI_COMM_WORLD, (test_rank + round % 3) / 2, round % 4 < 2 ? test_rank : -test_rank, &pair);
-    t = shifted(pair, 1, -1);
+    t = shifted(pair, 1, -1, 1);
     exchange(&t, round);
     if (round % 2) MPI_Comm_free(&pair);
     topology_free(&t);
@@ -115,13 +122,13 @@ static void members(void) {
 /* freed with a request under way, which is completed when the next one is there */
 static void outstanding(void) {
   for (int round = 0; round < 20; round++) {
-    topology first = shifted(MPI_COMM_WORLD, 1, -1), second;
+    topology first = shifted(MPI_COMM_WORLD, 1, -1, 1), second;
     int out = test_value(test_rank, 0, round), in = -1, source = first.sources[0];
     MPI_Request request;
     OK(MPI_Ineighbor_alltoall(&out, 1, MPI_INT, &in, 1, MPI_INT, first.comm, &request));
     topology_free(&first);
     if (test_rank % 2) OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    second = shifted(MPI_COMM_WORLD, 1, -1);
+    second = shifted(MPI_COMM_WORLD, 1, -1, 1);
     exchange(&second, round + 100);
     if (test_rank % 2 == 0) OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK(in == test_value(source, 0, round), "round %d: %d", round, in);

@@ -4,7 +4,8 @@
 //! parent, from which such communicators are made, keeps some of their shadows. A new communicator
 //! takes one if that has the same processes in the same order and the same topology. Processes can
 //! tell only their own part of a topology, and threads may free communicators in different orders:
-//! so they agree on a shadow, by its number, in one reduction.
+//! so they agree on a shadow, by its number, in one reduction. Where none has the topology, and as
+//! many are kept as can be, a graph takes another graph's shadow, whose neighborhood is set anew.
 
 use std::ffi::{c_int, c_void};
 use std::hash::{BuildHasher, RandomState};
@@ -15,6 +16,7 @@ use mpix_neighbor::util::cast::to_int;
 
 use crate::attribute::Key;
 use crate::errors::{self, SUCCESS};
+use crate::settings;
 use crate::shadow::Shadow;
 use crate::shape::Shape;
 
@@ -26,12 +28,14 @@ static KEY: Key = Key::new(deleted);
 
 /// The shadows that a parent keeps, oldest first. Gone with the parent.
 #[derive(Default)]
-pub struct Pool(Mutex<Vec<Arc<Shadow>>>);
+pub struct Pool(Mutex<Vec<Shadow>>);
 
 /// What processes have agreed on for a new communicator.
 pub enum Agreed {
     /// It takes this shadow.
-    Taken(Arc<Shadow>),
+    Taken(Shadow),
+    /// It takes this shadow, for its own edges.
+    Changed(Shadow),
     /// It needs a new one, with this number.
     New(i64),
     /// The processes could not agree.
@@ -63,7 +67,7 @@ pub unsafe fn pool_of(parent: MPI_Comm) -> Arc<Pool> {
 
 impl Pool {
     /// Keeps a shadow that no communicator uses any more.
-    pub fn keep(&self, shadow: Arc<Shadow>) {
+    pub fn keep(&self, shadow: Shadow) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let oldest = (kept.len() >= MOST).then(|| kept.remove(0));
         kept.push(shadow);
@@ -72,33 +76,41 @@ impl Pool {
     }
 
     /// Lets the processes of a new communicator agree on a shadow for it. Collective over `comm`:
-    /// one reduction of three words.
+    /// one reduction of five words.
     ///
     /// # Safety
     /// `comm` must be the communicator, with this shape; the thread must be inside.
     pub unsafe fn agree(&self, comm: MPI_Comm, shape: Option<&Shape>) -> Agreed {
-        // out of the pool as long as it is a candidate: other threads may look for one, too
-        let candidate = shape.and_then(|shape| self.take(shape));
-        let mine = candidate.as_ref().map_or(0, |shadow| shadow.number);
+        // out of the pool as long as they are candidates: other threads may look for some, too
+        let [same, like] = shape.map_or([None, None], |shape| self.take(shape));
+        let number = |candidate: &Option<Shadow>| candidate.as_ref().map_or(0, |shadow| shadow.number);
+        let [a, b] = [number(&same), number(&like)];
         // SAFETY: the caller vouches for `comm`.
-        let least = unsafe { least(comm, [mine, -mine, new_number(comm)]) };
-        match (least, candidate) {
-            (Some([lowest, highest, _]), Some(shadow)) if lowest == mine && highest == -mine => Agreed::Taken(shadow),
-            (least, candidate) => {
-                if let Some(shadow) = candidate {
-                    self.keep(shadow);
-                }
-                least.map_or(Agreed::Failed, |[.., number]| Agreed::New(number))
-            }
-        }
+        let least = unsafe { least(comm, [a, -a, b, -b, new_number(comm)]) };
+        let agreed = |candidate: &Option<Shadow>, at: usize| {
+            least.is_some_and(|least| candidate.as_ref().is_some_and(|c| least[at] == c.number && -least[at + 1] == c.number))
+        };
+        let (is_same, is_like) = (agreed(&same, 0), agreed(&like, 2));
+        let (taken, others) = match (same, like) {
+            (Some(same), like) if is_same => (Some(Agreed::Taken(same)), [None, like]),
+            (same, Some(like)) if is_like => (Some(Agreed::Changed(like)), [same, None]),
+            (same, like) => (None, [same, like]),
+        };
+        others.into_iter().flatten().for_each(|shadow| self.keep(shadow));
+        taken.unwrap_or_else(|| least.map_or(Agreed::Failed, |[.., number]| Agreed::New(number)))
     }
 
-    /// Takes the shadow of this shape that all processes take, whatever order they were freed in.
-    fn take(&self, shape: &Shape) -> Option<Arc<Shadow>> {
+    /// Takes the shadow of this shape that all processes take, whatever order they were freed in;
+    /// and another graph's, if so many are kept.
+    fn take(&self, shape: &Shape) -> [Option<Shadow>; 2] {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fitting = kept.iter().enumerate().filter(|(_, shadow)| shadow.shape.as_ref() == Some(shape));
-        let (at, _) = fitting.min_by_key(|(_, shadow)| shadow.number)?;
-        Some(kept.remove(at))
+        let full = kept.len() >= MOST && !settings::get().compare;
+        let mut first = |fits: &dyn Fn(&Shape) -> bool| {
+            let fitting = kept.iter().enumerate().filter(|(_, shadow)| shadow.shape.as_ref().is_some_and(fits));
+            let at = fitting.min_by_key(|(_, shadow)| shadow.number).map(|(at, _)| at);
+            at.map(|at| kept.remove(at))
+        };
+        [first(&|other| other == shape), first(&|other| full && other.is_like(shape))]
     }
 }
 
@@ -119,8 +131,8 @@ unsafe fn new_number(comm: MPI_Comm) -> i64 {
 ///
 /// # Safety
 /// `comm` must be a communicator; the thread must be inside.
-unsafe fn least(comm: MPI_Comm, words: [i64; 3]) -> Option<[i64; 3]> {
-    let mut all = [0i64; 3];
+unsafe fn least(comm: MPI_Comm, words: [i64; 5]) -> Option<[i64; 5]> {
+    let mut all = [0i64; 5];
     let (from, into) = ((&raw const words).cast::<c_void>(), (&raw mut all).cast::<c_void>());
     let count = to_int::<c_int>(words.len());
     // SAFETY: both have as many elements; the caller vouches for `comm`; constants of mpi-sys' C

@@ -8,17 +8,17 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mpi_sys::MPI_Comm;
+use mpi_sys::{MPI_Comm, MPI_Info};
 use mpix_neighbor::capi::{
     MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighbor_error_string, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
-    MPIX_Neighborhood_set_topology,
+    MPIX_Neighborhood_set, MPIX_Neighborhood_set_topology,
 };
 use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::reason::Reason;
-use crate::shape::Shape;
+use crate::shape::{Edges, Shape};
 use crate::{guard, schedules};
 
 /// True from the start of `MPI_Finalize`, which then frees all communicators.
@@ -64,21 +64,47 @@ impl Shadow {
             let shadow = duplicate(from).ok_or(Reason::NotMade)?;
             // frees it again if it is dropped
             let (facts, sources, targets) = (Facts::default(), Vec::new(), Vec::new());
-            let mut made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows: true };
-            let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
-            let code = MPIX_Neighborhood_set_topology(operations, mpi_sys::RSMPI_INFO_NULL, shadow);
+            let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows: true };
+            made.with_neighborhood()
+        }
+    }
+
+    /// Sets the neighborhood of another graph. Collective; if it fails, it fails on all processes.
+    ///
+    /// # Safety
+    /// The thread must be inside.
+    pub unsafe fn changed(mut self, shape: Shape) -> Result<Shadow, Reason> {
+        // SAFETY: the caller is inside; the topology itself is not asked for.
+        unsafe {
+            self.shape = Some(shape);
+            self.with_neighborhood()
+        }
+    }
+
+    /// Sets the neighborhood, and finds out what follows from it.
+    unsafe fn with_neighborhood(mut self) -> Result<Shadow, Reason> {
+        // SAFETY: a communicator of our own.
+        unsafe {
+            let (shadow, shape) = (self.shadow, self.shape.as_ref());
+            let code = set(shadow, shape, mpi_sys::RSMPI_INFO_NULL);
             if code != SUCCESS {
                 return Err(refused(shadow, code));
             }
             let text = schedules::description(shadow);
-            made.has_windows = text.contains("puts to ");
-            made.for_requests = if posts_at_once(&text) { Some(shadow) } else { direct(shadow, operations) };
+            let other = self.for_requests.filter(|&other| other != shadow);
+            self.for_requests = if posts_at_once(&text) {
+                other.into_iter().for_each(|mut other| _ = mpi_sys::MPI_Comm_free(&mut other));
+                Some(shadow)
+            } else {
+                direct(shadow, other, shape)
+            };
+            self.has_windows = text.contains("puts to ");
             let (sources, targets) = neighbors(shadow);
-            made.facts = flaws::facts(shadow, &sources, &targets);
+            self.facts = flaws::facts(shadow, &sources, &targets);
             let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
-            (made.sources, made.targets) = (exist(&sources), exist(&targets));
-            Ok(made)
+            (self.sources, self.targets) = (exist(&sources), exist(&targets));
         }
+        Ok(self)
     }
 }
 
@@ -150,17 +176,17 @@ fn posts_at_once(text: &str) -> bool {
     text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
 }
 
-/// Makes another shadow, whose schedule posts all messages at the start. `None` if the environment
-/// asks for another schedule.
-unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
-    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again.
+/// Makes another shadow, or changes it, whose schedule posts all messages at the start. `None` if
+/// the environment asks for another schedule.
+unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape>) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for the communicators; all else are locals, which are freed again.
     unsafe {
-        let mut other = duplicate(shadow)?;
+        let mut other = other.or_else(|| duplicate(shadow))?;
         let mut info = mpi_sys::RSMPI_INFO_NULL;
         let mut code = mpi_sys::MPI_Info_create(&mut info);
         if code == SUCCESS {
             code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
-            let set = MPIX_Neighborhood_set_topology(operations, info, other);
+            let set = set(other, shape, info);
             code = if code == SUCCESS { set } else { code };
             mpi_sys::MPI_Info_free(&mut info);
         }
@@ -169,6 +195,22 @@ unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
         }
         mpi_sys::MPI_Comm_free(&mut other);
         None
+    }
+}
+
+/// Sets the neighborhood of a shadow: that of its own topology, or of a graph. Collective.
+unsafe fn set(shadow: MPI_Comm, shape: Option<&Shape>, info: MPI_Info) -> c_int {
+    let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
+    // SAFETY: the caller vouches for the handles; the lists are as long as said.
+    unsafe {
+        let Some(Edges { sources, targets, weights }) = shape.and_then(|shape| shape.edges.as_ref()) else {
+            return MPIX_Neighborhood_set_topology(operations, info, shadow);
+        };
+        let none = mpi_sys::RSMPI_UNWEIGHTED().cast_const();
+        let (from, to) = weights.as_ref().map_or((none, none), |(from, to)| (from.as_ptr(), to.as_ptr()));
+        let (indegree, outdegree) = (to_int(sources.len()), to_int(targets.len()));
+        let (sources, targets) = (sources.as_ptr(), targets.as_ptr());
+        MPIX_Neighborhood_set(operations, indegree, sources, from, outdegree, targets, to, info, shadow)
     }
 }
 

@@ -42,8 +42,8 @@ pub fn describe_all() {
 pub struct State {
     /// The program's communicator; `MPI_COMM_WORLD` once the program has freed it.
     owner: Mutex<MPI_Comm>,
-    /// What its collectives run on.
-    body: Arc<Shadow>,
+    /// What its collectives run on. Only dropping takes it.
+    body: Option<Shadow>,
     /// Where the shadow goes when this state does.
     pool: Weak<Pool>,
     /// True once a call has failed here: other processes' calls may still wait for its messages.
@@ -59,7 +59,7 @@ impl Deref for State {
 
     #[inline]
     fn deref(&self) -> &Shadow {
-        &self.body
+        self.body.as_ref().unwrap_or_else(|| unreachable!("it is there until the state is dropped"))
     }
 }
 
@@ -99,8 +99,8 @@ impl Drop for State {
         }
         // a shadow is freed whenever its pool likes
         let can_wait = !*self.failed.get_mut() && !self.has_windows;
-        if let Some(pool) = self.pool.upgrade().filter(|_| can_wait) {
-            pool.keep(Arc::clone(&self.body));
+        if let (Some(pool), Some(shadow)) = (self.pool.upgrade().filter(|_| can_wait), self.body.take()) {
+            pool.keep(shadow);
         }
     }
 }
@@ -162,18 +162,20 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>) {
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
-        let made = match pool.agree(comm, shape.as_ref()) {
-            Agreed::Taken(shadow) => Ok(shadow),
-            Agreed::New(number) if KEY.make().is_some() => Shadow::make(from, shape, number).map(Arc::new),
-            Agreed::New(_) | Agreed::Failed => Err(Reason::NotMade),
+        let agreed = pool.agree(comm, shape.as_ref());
+        let made = match (agreed, shape) {
+            (Agreed::Taken(shadow), _) => Ok(shadow),
+            (Agreed::Changed(shadow), Some(shape)) => shadow.changed(shape),
+            (Agreed::New(number), shape) if KEY.make().is_some() => Shadow::make(from, shape, number),
+            _ => Err(Reason::NotMade),
         };
-        let body = match made {
+        let shadow = match made {
             Ok(shadow) => shadow,
             Err(why) => return passed::fail(comm, why),
         };
         let state = Arc::new(State {
             owner: Mutex::new(comm),
-            body,
+            body: Some(shadow),
             pool: Arc::downgrade(pool),
             failed: AtomicBool::new(false),
             seen: AtomicU32::new(0),
