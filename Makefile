@@ -60,7 +60,7 @@ FORTRAN_TESTS := $(foreach t,$(FORTRAN_SOURCES),fortran_$t.f08 fortran_$t.mpi) f
 PRELOAD_TESTS := neighbor again requests threads alltoallv quiet passed device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
-BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport
+BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport setup
 
 .PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist site clean help \
   examples demo c-programs fortran-tests preload-programs \
@@ -397,5 +397,5 @@ test-clients:
 # this library, the MPI's own collectives and messages by hand
 bench:
 	@scripts/deps bench
-	@$(MAKE) $(addprefix $(OUT)/,$(BENCHES))
+	@$(MAKE) preload $(addprefix $(OUT)/,$(BENCHES))
 	@scripts/bench

@@ -1,5 +1,5 @@
 /* What a communicator costs that is used once: made, one neighborhood collective, freed. The edges
- * lead to both neighbors on a ring, or on each cycle to others.
+ * lead to both neighbors on a ring; of `others`, each cycle has other edges than the 11 before.
  *
  * `native` calls the MPI by its PMPI names. `create` makes the same calls by their usual names, as
  * a program does, so that the preload library takes them over where it is loaded; `set` sets the
@@ -12,25 +12,25 @@
 #include "measure.h"
 #include <mpix_neighbor.h>
 
-enum { DEGREE = 2 };
+enum { DEGREE = 2, LISTS = 12, MOST_DEGREE = DEGREE + LISTS };
 
 struct problem {
   MPI_Comm comm;
-  int changes, turn, sources[DEGREE], targets[DEGREE], send[DEGREE], recv[DEGREE];
+  int changes, turn, degree, sources[MOST_DEGREE], targets[MOST_DEGREE], send[MOST_DEGREE], recv[MOST_DEGREE];
 };
 
 /* the lists of the next cycle */
 static void advance(problem *p) {
-  int shift = p->changes ? 1 + p->turn++ % (n > 1 ? n - 1 : 1) : 1;
-  p->targets[0] = p->sources[1] = (me + shift) % n;
-  p->targets[1] = p->sources[0] = (me + n - shift) % n;
+  p->degree = DEGREE + (p->changes ? p->turn++ % LISTS : 0);
+  for (int k = 0; k < p->degree; k++) p->targets[k] = (me + 1) % n, p->sources[k] = (me + n - 1) % n;
+  p->targets[1] = p->sources[0], p->sources[1] = p->targets[0];
 }
 
 #define CREATED(name, make, call, release)                                                                               \
   static void name(problem *p) {                                                                                         \
     MPI_Comm comm;                                                                                                       \
     advance(p);                                                                                                          \
-    make(MPI_COMM_WORLD, DEGREE, p->sources, MPI_UNWEIGHTED, DEGREE, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm); \
+    make(MPI_COMM_WORLD, p->degree, p->sources, MPI_UNWEIGHTED, p->degree, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm); \
     call;                                                                                                                \
     release(&comm);                                                                                                      \
   }
@@ -41,7 +41,7 @@ CREATED(empty, MPI_Dist_graph_create_adjacent, (void)0, MPI_Comm_free)
 
 static void set_on(problem *p, MPI_Comm comm) {
   advance(p);
-  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p->sources, MPI_UNWEIGHTED, DEGREE, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm);
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, p->degree, p->sources, MPI_UNWEIGHTED, p->degree, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm);
   MPIX_Neighbor_alltoall(p->send, 1, MPI_INT, p->recv, 1, MPI_INT, comm);
 }
 
@@ -77,7 +77,8 @@ int main(int argc, char **argv) {
   print_header("microseconds a cycle (ratio to native)");
   for (int changes = 0; changes < 2; changes++) {
     if (*only && changes != !strcmp(only, "others")) continue;
-    problem p = {.changes = changes, .send = {me + 1, me + 1}};
+    problem p = {.changes = changes, };
+    for (int k = 0; k < MOST_DEGREE; k++) p.send[k] = me + 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     alternative list[] = {{"native", native, &p}, {"create", create, &p}, {"set", set, &p}, {"dup", on_dup, &p}, {"native, empty", native_empty, &p}, {"empty", empty, &p}, {"native dup", native_dup, &p}};
     enum { FORMS = sizeof list / sizeof *list };

@@ -244,10 +244,8 @@ pub fn make(
     };
     let segment = Arc::new(segment);
     let doorbell = |member: u32| Doorbell::at(segment.head().wrapping_add(member as usize * Doorbell::BYTES));
-    let place = |target: usize, source: usize| {
-        let at = segment.head().wrapping_add(places + (target * members + source) * size_of::<AtomicU32>());
-        // SAFETY: the table has a word for each pair of processes, and the segment outlives the use.
-        unsafe { &*at.cast::<AtomicU32>() }
+    let place = |target: usize, source: usize| -> *const AtomicU32 {
+        segment.head().wrapping_add(places + (target * members + source) * size_of::<AtomicU32>()).cast()
     };
     if reused && edges {
         // SAFETY: the rings lie in this process's part, which no process uses before the barrier.
@@ -266,7 +264,8 @@ pub fn make(
     let mut readable = Vec::with_capacity(sources.len());
     for (k, &(_, member)) in sources.iter().enumerate() {
         // tell each source at which place among this process's rings its own are
-        place(me, member as usize).store(to_u32(k), Ordering::Relaxed);
+        // SAFETY: the table has a word for each pair of processes.
+        unsafe { &*place(me, member as usize) }.store(to_u32(k), Ordering::Relaxed);
         let owner = (single_copy && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
         readable.push(owner);
         for operation in 0..common.len() {
@@ -286,7 +285,9 @@ pub fn make(
         let begin = next;
         let outbound: Vec<Outbound> = (targets.iter().enumerate())
             .map(|(k, &(rank, member))| {
-                let ring = ring(member, place(member as usize, me).load(Ordering::Relaxed) as usize, operation);
+                // SAFETY: as above.
+                let place = unsafe { &*place(member as usize, me) }.load(Ordering::Relaxed);
+                let ring = ring(member, place as usize, operation);
                 Outbound {
                     rank,
                     member,
