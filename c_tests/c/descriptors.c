@@ -91,6 +91,29 @@ static void one_after_the_other(int count) {
   free(send), free(recv);
 }
 
+/* much memory does not stay when its neighborhood goes */
+static void heavy(void) {
+  enum { COUNT = 1 << 20 };
+  int *send = calloc(COUNT, sizeof *send), *recv = calloc(COUNT, sizeof *recv), target = (test_rank + 1) % test_size;
+  int source = (test_rank + test_size - 1) % test_size;
+  MPI_Comm comm;
+  MPI_Info info;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_single_copy", "false");
+  for (int round = 0; round < 3; round++) {
+    OK(MPIX_Neighbor_alltoall_set(1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED, info, comm));
+    for (int k = 0; k < 3; k++) OK(MPIX_Neighbor_alltoall(send, COUNT, MPI_INT, recv, COUNT, MPI_INT, comm));
+    MPI_Barrier(comm);
+    CHECK(test_size == 1 || mappings() == 1, "%d mappings", mappings());
+    OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
+    CHECK(mappings() == 0, "%d mappings stay", mappings());
+  }
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+  free(send), free(recv);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   for (int k = 0; k < 5; k++) cycle(k);
@@ -101,6 +124,7 @@ int main(int argc, char **argv) {
   CHECK(files() <= before, "%d open files, and %d before", files(), before);
   CHECK(mappings() == 0, "%d mappings are left", mappings());
   one_after_the_other(600);
+  heavy();
   CHECK(mappings() == 0, "%d mappings are left", mappings());
   return test_finish();
 }

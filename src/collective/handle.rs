@@ -171,7 +171,7 @@ pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
 }
 
 /// Removes the neighborhoods for some operations. The private communicators stay until `comm` is
-/// freed, for the next set call. Collective over `comm`.
+/// freed, for the next set call, and so does shared memory, if it is little. Collective over `comm`.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
@@ -190,8 +190,16 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
         for operation in Operation::ALL.into_iter().filter(selected) {
             handle.replace(operation, None)?;
         }
+        handle.team.trim();
         Ok(())
     }
+}
+
+/// True if the memory that the communicator's neighborhoods share with other processes is little
+/// enough to stay while nothing uses it.
+pub fn is_light(comm: Communicator) -> Result<bool> {
+    // SAFETY: the value lives as long as the communicator.
+    Ok(unsafe { HANDLE.get(comm)?.as_ref() }.is_none_or(|handle| handle.team.is_light()))
 }
 
 /// Buffers of a process whose arguments are in error, for a schedule without its blocks. Nothing

@@ -91,6 +91,22 @@ impl Team {
         &self.kept
     }
 
+    /// Gives up memory that no segment uses, unless it is little.
+    pub fn trim(&self) {
+        self.kept.trim(self.little());
+    }
+
+    /// True if all memory of segments is little enough to stay while nothing uses it.
+    pub fn is_light(&self) -> bool {
+        self.kept.bytes() <= self.little()
+    }
+
+    fn little(&self) -> u64 {
+        /// For each process.
+        const LITTLE: u64 = 1 << 20;
+        LITTLE * self.ranks.len() as u64
+    }
+
     /// Communicator of the members.
     pub fn comm(&self) -> &Comm {
         &self.comm

@@ -52,26 +52,51 @@ pub struct Segment {
 }
 
 /// Memory that the processes of a node keep for segments to come. It is unmapped when this and all
-/// its segments are gone.
+/// its segments are gone. In the same places on all processes; `None` where this one has given it
+/// up.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<Vec<Arc<Mapping>>>);
+pub struct Kept(Mutex<[Option<Arc<Mapping>>; MOST_KEPT]>);
 
 /// Most mappings that are kept: a neighborhood and one that replaces it use two at a time.
 const MOST_KEPT: usize = 2;
 
 impl Kept {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Mapping>>> {
+    fn lock(&self) -> MutexGuard<'_, [Option<Arc<Mapping>>; MOST_KEPT]> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Which of them no segment uses, as a set of bits.
+    /// Which of them this process has and no segment uses, as a set of bits.
     fn unused(&self) -> u64 {
-        let unused = |mapping: &Arc<Mapping>| Arc::strong_count(mapping) == 1;
+        let unused = |mapping: &Option<Arc<Mapping>>| mapping.as_ref().is_some_and(is_unused);
         let bits = self.lock().iter().enumerate().filter(|(_, mapping)| unused(mapping)).map(|(k, _)| 1 << k).sum();
         // what another thread did before it dropped the last user is done
         fence(Ordering::Acquire);
         bits
     }
+
+    /// Which places are empty on this process, as a set of bits.
+    fn empty(&self) -> u64 {
+        self.lock().iter().enumerate().filter(|(_, mapping)| mapping.is_none()).map(|(k, _)| 1 << k).sum()
+    }
+
+    /// The bytes that the system has given all processes together for what is kept.
+    pub fn bytes(&self) -> u64 {
+        self.lock().iter().flatten().map(|mapping| mapping.bytes()).sum()
+    }
+
+    /// Gives up what no segment uses and takes more than `most` bytes.
+    pub fn trim(&self, most: u64) {
+        for place in self.lock().iter_mut() {
+            if place.as_ref().is_some_and(|mapping| is_unused(mapping) && mapping.bytes() > most) {
+                *place = None;
+            }
+        }
+    }
+}
+
+/// True if nothing but its place refers to a mapping that is kept.
+fn is_unused(mapping: &Arc<Mapping>) -> bool {
+    Arc::strong_count(mapping) == 1
 }
 
 /// Names the file for the processes that open it.
@@ -94,7 +119,7 @@ impl Segment {
     pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
         let all = coll::allgather(node, pages(bytes), node.size()?)?;
         let Some((parts, length)) = divide(&all, 0, most) else { return Ok(None) };
-        Ok(Mapping::new(length, node)?.map(|mapping| Segment { mapping: Arc::new(mapping), parts }))
+        Ok(Mapping::new(length, 0, node)?.map(|mapping| Segment { mapping: Arc::new(mapping), parts }))
     }
 
     /// Makes a segment like `new`, in memory that is kept if all processes have some that none uses
@@ -108,27 +133,23 @@ impl Segment {
         node: &Comm,
         kept: &Kept,
     ) -> Result<Option<(Segment, bool, Vec<u32>)>> {
-        let mine = [u64::from(pages(bytes)), u64::from(word), kept.unused()];
+        let mine = [u64::from(pages(bytes)), u64::from(word), kept.empty() << 32 | kept.unused()];
         let all = coll::allgather_words(node, mine, node.size()?)?;
         let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
         let words = all.iter().map(|&[_, word, _]| to_int(word)).collect();
         let Some((parts, length)) = divide(&wanted, head, most) else { return Ok(None) };
-        let unused = all.iter().fold(u64::MAX, |unused, &[.., theirs]| unused & theirs);
-        // mappings are kept in the same order everywhere
+        let all_have = |k: usize| all.iter().all(|&[.., bits]| bits >> k & 1 == 1);
+        let any_lacks = |k: usize| all.iter().any(|&[.., bits]| bits >> (32 + k) & 1 == 1);
         let found = (kept.lock().iter().enumerate())
-            .find(|(k, mapping)| unused >> k & 1 == 1 && mapping.length >= length)
-            .map(|(_, mapping)| Arc::clone(mapping));
+            .find_map(|(k, mapping)| mapping.as_ref().filter(|mapping| all_have(k) && mapping.length >= length))
+            .cloned();
         if let Some(mapping) = found {
             return Ok(Some((Segment { mapping, parts }, true, words)));
         }
-        let Some(mapping) = Mapping::new(length, node)?.map(Arc::new) else { return Ok(None) };
-        let mut kept = kept.lock();
-        if kept.len() == MOST_KEPT {
-            // rather one that is too short than one that is in use
-            let oldest = (0..MOST_KEPT).find(|k| unused >> k & 1 == 1).unwrap_or(0);
-            kept.remove(oldest);
-        }
-        kept.push(Arc::clone(&mapping));
+        let Some(mapping) = Mapping::new(length, head, node)?.map(Arc::new) else { return Ok(None) };
+        // rather in the place of one that is too short than of one that is in use
+        let place = (0..MOST_KEPT).find(|&k| any_lacks(k)).or_else(|| (0..MOST_KEPT).find(|&k| all_have(k)));
+        kept.lock()[place.unwrap_or(0)] = Some(Arc::clone(&mapping));
         Ok(Some((Segment { mapping, parts }, false, words)))
     }
 
@@ -179,29 +200,18 @@ fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Vec<usize>, usize)
 }
 
 impl Mapping {
-    /// Makes memory of zeros. Collective; `None` on all processes if one of them fails.
-    fn new(length: usize, node: &Comm) -> Result<Option<Mapping>> {
-        let me = node.rank()?;
-        let mut failure = None;
-        let file = match share(node, me, length, anonymous, through_proc, &mut failure)? {
-            Some(file) => Some(file),
-            None => named(node, me, length, &mut failure)?,
+    /// Makes memory of zeros, of which all write the first `head` bytes. Collective; `None` on all
+    /// processes if one of them fails.
+    fn new(length: usize, head: usize, node: &Comm) -> Result<Option<Mapping>> {
+        let (me, mut failure) = (node.rank()?, None);
+        let mapping = match share(node, me, [length, head], anonymous, through_proc, &mut failure)? {
+            Some(mapping) => Some(mapping),
+            None => named(node, me, [length, head], &mut failure)?,
         };
-        let Some(file) = file else {
+        if mapping.is_none() {
             log_failure(length, failure);
-            return Ok(None);
-        };
-        let mapping = Mapping::map(file, length).and_then(|mapping| mapping.hold(me).map(|()| mapping));
-        // an error of this process alone must not keep the others waiting
-        let left = mapping.as_ref().map_or(Ok(()), |mapping| release_at_finalize(&mapping.file));
-        // also makes sure that all hold their locks before anyone checks them
-        let [mapped] = coll::allreduce(node, [i64::from(mapping.is_ok() && left.is_ok())], Reduction::Min)?;
-        left?;
-        if mapped == 1 {
-            return Ok(mapping.ok());
         }
-        log_failure(length, mapping.err());
-        Ok(None)
+        Ok(mapping)
     }
 
     fn map(file: OwnedFd, length: usize) -> io::Result<Mapping> {
@@ -213,6 +223,16 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         Ok(Mapping { base: base.cast(), length, file: Arc::new(file) })
+    }
+
+    /// The bytes that the system has given for it: pages that a process has written.
+    fn bytes(&self) -> u64 {
+        // SAFETY: an open file; all zeros are a valid struct of numbers.
+        unsafe {
+            let mut status: libc::stat = std::mem::zeroed();
+            let known = libc::fstat(self.file.as_raw_fd(), &mut status) == 0;
+            if known { to_int::<u64>(status.st_blocks) * 512 } else { 0 }
+        }
     }
 
     /// Takes the lock that shows that this process is alive.
@@ -357,16 +377,16 @@ fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
     }
 }
 
-/// Makes a file on process 0 and opens it on the others. Collective. Returns `None` on all
-/// processes if one of them fails, which stores the reason in `failure`.
+/// Makes a file on process 0, and maps it on all. Collective. Returns `None` on all processes if one
+/// of them fails, which stores the reason in `failure`.
 fn share(
     node: &Comm,
     me: u32,
-    length: usize,
+    [length, head]: [usize; 2],
     make: impl FnOnce(usize) -> io::Result<OwnedFd>,
     open: impl FnOnce(&Invitation, usize) -> io::Result<OwnedFd>,
     failure: &mut Option<io::Error>,
-) -> Result<Option<OwnedFd>> {
+) -> Result<Option<Mapping>> {
     let mut words = [0u64; 4];
     let mut file = None;
     if me == 0 {
@@ -383,8 +403,21 @@ fn share(
         let invitation = Invitation { process: word(0), file: word(1), device: word(2), inode: word(3) };
         file = keep(open(&invitation, length), failure);
     }
-    let [all] = coll::allreduce(node, [i64::from(file.is_some())], Reduction::Min)?;
-    Ok(file.filter(|_| all == 1))
+    let mapped = |file| Mapping::map(file, length).and_then(|mapping| mapping.hold(me).map(|()| mapping));
+    let mapping = file.and_then(|file| keep(mapped(file), failure));
+    if let (Some(mapping), 0) = (&mapping, me) {
+        // processes that write a new page at the same time wait for each other in the kernel
+        for at in (0..head).step_by(PAGE) {
+            // SAFETY: the head lies in the mapping, where the others write after the reduction.
+            unsafe { mapping.base.add(at).write_volatile(0) };
+        }
+    }
+    // an error of this process alone must not keep the others waiting
+    let left = mapping.as_ref().map_or(Ok(()), |mapping| release_at_finalize(&mapping.file));
+    // also makes sure that all hold their locks before anyone checks them
+    let [all] = coll::allreduce(node, [i64::from(mapping.is_some() && left.is_ok())], Reduction::Min)?;
+    left?;
+    Ok(mapping.filter(|_| all == 1))
 }
 
 /// Returns a value, or stores the error.
@@ -392,8 +425,8 @@ fn keep<T>(result: io::Result<T>, failure: &mut Option<io::Error>) -> Option<T> 
     result.map_err(|error| *failure = Some(error)).ok()
 }
 
-/// Makes a file with a name in shared memory, which is removed once all have opened it. Collective.
-fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -> Result<Option<OwnedFd>> {
+/// Makes a file with a name in shared memory, which is removed once all have mapped it. Collective.
+fn named(node: &Comm, me: u32, size: [usize; 2], failure: &mut Option<io::Error>) -> Result<Option<Mapping>> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = |process: u64, number: u64| CString::new(format!("/mpix-neighbor-{process}-{number}"));
     // a file left behind by a process with the same number in another container is not in the way
@@ -420,10 +453,10 @@ fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -
     let find = |invitation: &Invitation, length| {
         invitation.names(open(&name(invitation.process, u64::from_le_bytes(count))?, 0)?, length)
     };
-    let opened = share(node, me, length, make, find, failure);
+    let mapping = share(node, me, size, make, find, failure);
     if let (0, Some(own)) = (me, &own) {
         // SAFETY: a name. If making the file failed, nothing has that name.
         unsafe { libc::shm_unlink(own.as_ptr()) };
     }
-    opened
+    mapping
 }
