@@ -35,6 +35,8 @@ pub struct Agreed {
     pub star: [u64; 4],
     /// The most numbers that a process has given out, by operation.
     pub given: [u64; OPERATIONS],
+    /// True if messages between some processes no longer match.
+    pub unmatched: bool,
 }
 
 /// Places of the words of which the least ones count, or the largest, whose signs are changed.
@@ -44,7 +46,8 @@ const HINTS: usize = 3;
 const DEVICES: usize = 5;
 const WEIGHTED: usize = 6;
 const HEAVIEST: usize = 7;
-const GIVEN: usize = 8;
+const UNMATCHED: usize = 8;
+const GIVEN: usize = 9;
 const DIRECTIONS: usize = GIVEN + OPERATIONS;
 
 /// The same for words that are added.
@@ -65,6 +68,7 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
     let mut mine = vec![1; DIRECTIONS + grid.map_or(0, |grid| 2 * grid.dimensions() + 1)];
     mine[FAILED] = if request.is_err() { i64::from(me) } else { i64::MAX };
     mine[DEVICES] = -i64::from(device::is_in_use());
+    mine[UNMATCHED] = -i64::from(comm.has_unmatched());
     mine[GIVEN..DIRECTIONS].copy_from_slice(&given.map(|given| -to_int::<i64>(given)));
     let mut labelled = None;
     if let Ok(SetCall { neighborhood, hints, operations }) = &request {
@@ -114,6 +118,7 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
         },
         star: std::array::from_fn(|k| sums[STAR + k]),
         given: std::array::from_fn(|k| largest(GIVEN + k)),
+        unmatched: least[UNMATCHED] < 0,
     })
 }
 

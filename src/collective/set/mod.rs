@@ -49,26 +49,23 @@ pub use agree::SetCall;
 /// No reference to a neighborhood of the communicator may be alive.
 pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let began = observe::SetCall::begin();
-    // SAFETY: the value lives as long as the communicator.
-    let (private, waiting, team, generation) = unsafe {
-        match HANDLE.get(comm)?.as_ref() {
-            Some(handle) => (Arc::clone(&handle.comm), handle.waiting, Arc::clone(&handle.team), handle.generation + 1),
-            None => {
-                let private = Comm::duplicate(comm)?;
-                let team = Team::new(&private)?;
-                // with more processes on the node than cores, waiting must yield the core unless
-                // MPI does so
-                let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
-                (Arc::new(private), waiting, Arc::new(team), 0)
-            }
-        }
+    // SAFETY: the value lives as long as the communicator; the caller vouches that no neighborhood is
+    // in use.
+    let known = unsafe { HANDLE.get(comm)?.as_ref() };
+    let (mut own, generation) = match known {
+        Some(handle) => (Own::of(handle), handle.generation + 1),
+        None => (Own::make(comm)?, 0),
     };
     let grid = grid(comm);
     device::look();
-    // SAFETY: as above; the caller vouches that no neighborhood is in use.
-    let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = known.map_or([0; OPERATIONS], |handle| std::array::from_fn(|k| handle.tags[k].given()));
-    let agreed = agree::agree(&private, request, grid.as_ref(), given)?;
+    let agreed = agree::agree(&own.comm, request, grid.as_ref(), given)?;
+    // all neighborhoods have been freed, so that messages match again on a communicator that is new
+    let renewed = agreed.unmatched && known.is_some_and(|handle| handle.neighborhoods.iter().all(Option::is_none));
+    if renewed {
+        own = Own::make(comm)?;
+    }
+    let Own { comm: private, waiting, team } = own;
     let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
     let SetCall { neighborhood, mut hints, operations: requested } = request;
     let neighborhood = Arc::new(neighborhood);
@@ -101,7 +98,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let observed = began.map(|began| observe::Set::new(comm, began));
     // SAFETY: as above; the caller vouches that no neighborhood is in use.
     let handle = unsafe {
-        if HANDLE.get(comm)?.is_null() {
+        if known.is_none() || renewed {
             let handle = Handle {
                 comm: Arc::clone(&private),
                 self_comm: None,
@@ -148,10 +145,34 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         let bound = BoundNeighborhood::new(settings, &selected)?;
         handle.replace(operation, Some(Arc::new(bound)))?;
     }
+    // that of neighborhoods that have been replaced
+    handle.team.trim();
     if let Some(observed) = &observed {
         observed.end();
     }
     Ok(())
+}
+
+/// What the library has of its own on a communicator, whatever neighborhood there is.
+struct Own {
+    comm: Arc<Comm>,
+    waiting: Waiting,
+    team: Arc<Team>,
+}
+
+impl Own {
+    fn of(handle: &Handle) -> Own {
+        Own { comm: Arc::clone(&handle.comm), waiting: handle.waiting, team: Arc::clone(&handle.team) }
+    }
+
+    /// Duplicates the communicator, and splits the duplicate by nodes. Collective.
+    fn make(comm: Communicator) -> Result<Own> {
+        let comm = Comm::duplicate(comm)?;
+        let team = Team::new(&comm)?;
+        // with more processes on the node than cores, waiting must yield the core unless MPI does so
+        let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+        Ok(Own { comm: Arc::new(comm), waiting, team: Arc::new(team) })
+    }
 }
 
 /// The schedule of another operation on this communicator, if it has the same lists and hints on
