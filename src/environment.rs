@@ -4,7 +4,9 @@
 //! (setuid, setgid, file capabilities) ignores that user's environment, like `secure_getenv`. Files
 //! are read with care, as their names may come from anywhere.
 
+use std::ffi::{CStr, c_char};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -30,6 +32,32 @@ pub fn names() -> Vec<String> {
         return Vec::new();
     }
     std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+}
+
+/// Tells the present values of the variables whose names begin with `prefix` from others: a hash of
+/// them. Allocates nothing.
+pub fn fingerprint(prefix: &str) -> u64 {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    let mut hasher = DefaultHasher::new();
+    if is_privileged() {
+        return hasher.finish();
+    }
+    // SAFETY: an array of strings that ends with a null pointer. As with `getenv`, no other thread
+    // of the program may change its environment meanwhile.
+    unsafe {
+        let mut at = environ;
+        while !at.is_null() && !(*at).is_null() {
+            let entry = CStr::from_ptr(*at).to_bytes();
+            if entry.starts_with(prefix.as_bytes()) {
+                hasher.write(entry);
+                hasher.write_u8(0);
+            }
+            at = at.add(1);
+        }
+    }
+    hasher.finish()
 }
 
 /// True if the kernel started the program with more privileges than its user has.

@@ -409,6 +409,23 @@ static int check_lost(void) {
   return test_finish();
 }
 
+/* A program under the preload library makes a topology communicator. The victim makes it past the
+   library, which waits for it on the others. */
+static int check_made(void) {
+  int left = (test_rank + test_size - 1) % test_size, right = (test_rank + 1) % test_size;
+  MPI_Comm comm;
+  if (test_rank == VICTIM) {
+    OK(PMPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+    wait_for(0.3);
+    end_now();
+  }
+  begin = MPI_Wtime();
+  report(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+  wait_for(2.5);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+  return 0;
+}
+
 /* Where nothing can be sent in place of a message, the victim sends nothing more, and says so: no
    neighbor takes a message for another. Those on its node get what they wait for there. */
 static int check_cut_off(void) {
@@ -559,6 +576,7 @@ int main(int argc, char **argv) {
   if (is("lost")) return check_lost();
   if (is("blocks")) return check_blocks();
   if (end_how == NULL) return 2;
+  if (is("made")) return check_made();
   if (is("cut_off")) return check_cut_off();
   if (is("finalize") || is("unreceived") || is("reduce") || is("joined")) {
     int key;

@@ -1,6 +1,6 @@
 /* Communicators that come and go: what the library keeps of one serves the next one only if all
    processes agree that it is like it, and nothing piles up. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "preload.h"
 
 #include <dirent.h>
@@ -119,6 +119,69 @@ static void members(void) {
   }
 }
 
+/* the same lists with other weights, or none, and ranks in another order */
+static void weights(void) {
+  for (int round = 0; round < 12; round++) {
+    int source = (test_rank + test_size - 1) % test_size, target = (test_rank + 1) % test_size, weight = 1 + round % 3, periodic = 1;
+    int *given = round % 4 == 3 ? MPI_UNWEIGHTED : &weight;
+    MPI_Comm comm;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &source, given, 1, &target, given, MPI_INFO_NULL, round % 2, &comm));
+    topology t = of_dist_graph("weighted", comm);
+    exchange(&t, round);
+    topology_free(&t);
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, round % 2, &comm));
+    t = of_cartesian("reordered", comm);
+    exchange(&t, round);
+    topology_free(&t);
+  }
+}
+
+/* a call fails on one process alone, which then makes the right one: what the others keep serves
+   nobody without it */
+static void failing(void) {
+  for (int round = 0; round < 12; round++) {
+    topology t = shifted(MPI_COMM_WORLD, 1, -1, 1);
+    int out = 0, in;
+    MPI_Comm_set_errhandler(t.comm, MPI_ERRORS_RETURN);
+    if (test_rank == round % test_size) CHECK(MPI_Neighbor_alltoall(&out, -1, MPI_INT, &in, 1, MPI_INT, t.comm) != MPI_SUCCESS, "a negative count");
+    for (int k = 0; k < 3; k++) exchange(&t, round + k);
+    topology_free(&t);
+  }
+}
+
+/* a parent that has been freed keeps nothing, and all parents together keep no more than some:
+   neither files nor communicators of the MPI run out */
+static void parents(void) {
+  enum { PARENTS = 120, SHAPES = 8 };
+  static MPI_Comm all[PARENTS];
+  int had = files(), most;
+  for (int p = 0; p < PARENTS; p++) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &all[p]);
+    for (int k = 0; k < SHAPES; k++) {
+      topology t = shifted(all[p], 1, -1, 1 + k);
+      exchange(&t, p + k);
+      topology_free(&t);
+    }
+  }
+  most = files();
+  CHECK(most <= had + 100, "%d open files, and %d before", most, had);
+  for (int p = 0; p < PARENTS; p++) MPI_Comm_free(&all[p]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(files() <= had + 2, "%d open files, and %d before", files(), had);
+}
+
+/* hints of the environment count when a communicator is made: the report has both schedules */
+static int environment(void) {
+  for (int round = 0; round < 4; round++) {
+    if (round % 2) setenv("MPIX_SCHEDULE", "edge_coloring", 1);
+    else unsetenv("MPIX_SCHEDULE");
+    topology t = shifted(MPI_COMM_WORLD, 1, -1, 1);
+    exchange(&t, round);
+    topology_free(&t);
+  }
+  return test_finish();
+}
+
 /* freed with a request under way, which is completed when the next one is there */
 static void outstanding(void) {
   for (int round = 0; round < 20; round++) {
@@ -136,9 +199,10 @@ static void outstanding(void) {
   }
 }
 
-/* threads free communicators with the same lists in different orders */
+/* threads free communicators with the same lists in different orders, and others, of which there are
+   more than are kept */
 enum { THREADS = 2 };
-static MPI_Comm comms[THREADS];
+static MPI_Comm comms[THREADS], worlds[THREADS];
 static int failures[THREADS];
 
 static void *work(void *argument) {
@@ -150,6 +214,13 @@ static void *work(void *argument) {
     bad += MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, own);
     bad += in[0] != test_value(left, me + 2, round);
     bad += MPI_Comm_free(&own);
+    int sources[8], targets[8], many[8], degree = 1 + (round + me) % 8;
+    for (int k = 0; k < degree; k++) sources[k] = left, targets[k] = (test_rank + 1) % test_size, many[k] = test_value(test_rank, k, round);
+    int have[8] = {0};
+    bad += MPI_Dist_graph_create_adjacent(worlds[me], degree, sources, MPI_UNWEIGHTED, degree, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &own);
+    bad += MPI_Neighbor_alltoall(many, 1, MPI_INT, have, 1, MPI_INT, own);
+    for (int k = 0; k < degree; k++) bad += have[k] != test_value(left, k, round);
+    bad += MPI_Comm_free(&own);
   }
   failures[me] = bad;
   return NULL;
@@ -158,11 +229,17 @@ static void *work(void *argument) {
 static void threads(void) {
   int periodic = 1;
   pthread_t all[THREADS];
-  for (int i = 0; i < THREADS; i++) OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &comms[i]));
+  for (int i = 0; i < THREADS; i++) {
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &comms[i]));
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &worlds[i]));
+  }
   for (intptr_t i = 0; i < THREADS; i++) pthread_create(&all[i], NULL, work, (void *)i);
   for (int i = 0; i < THREADS; i++) pthread_join(all[i], NULL);
   for (int i = 0; i < THREADS; i++) CHECK(failures[i] == 0, "thread %d: %d failures", i, failures[i]);
-  for (int i = 0; i < THREADS; i++) OK(MPI_Comm_free(&comms[i]));
+  for (int i = 0; i < THREADS; i++) {
+    OK(MPI_Comm_free(&comms[i]));
+    OK(MPI_Comm_free(&worlds[i]));
+  }
 }
 
 static void cycles(int count) {
@@ -189,16 +266,20 @@ static void flat(int count) {
   CHECK(resident() <= used + 4096, "%ld KiB, and %ld before", resident(), used);
 }
 
-/* Argument: how many cycles. */
+/* Argument: how many cycles, or environment. */
 int main(int argc, char **argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &test_size);
   CHECK(provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
+  if (argc > 1 && !strcmp(argv[1], "environment")) return environment();
   shapes();
   parts();
   members();
+  weights();
+  failing();
+  parents();
   outstanding();
   if (test_size > 1) threads();
   flat(argc > 1 ? atoi(argv[1]) : 1000);

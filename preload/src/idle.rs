@@ -1,17 +1,21 @@
 //! Shadows whose communicators the program has freed, kept for the next ones like them.
 //!
-//! Programs that make a topology communicator, use it once and free it make most of them alike. A
-//! parent, from which such communicators are made, keeps some of their shadows. A new communicator
-//! takes one if that has the same processes in the same order and the same topology. Processes can
-//! tell only their own part of a topology, and threads may free communicators in different orders:
-//! so they agree on a shadow, by its number, in one reduction. Where none has the topology, and as
-//! many are kept as can be, a graph takes another graph's shadow, whose neighborhood is set anew.
+//! Programs that make a topology communicator, use it once and free it make most of them alike. For
+//! a parent, from which such communicators are made, some of their shadows are kept. A new
+//! communicator takes one if that has the same processes in the same order and the same topology.
+//! Processes can tell only their own part of a topology, and threads may free communicators in
+//! different orders: so they agree on a shadow, by its number, in one reduction. Where none has the
+//! topology, and as many are kept as can be, a graph takes another graph's shadow, whose
+//! neighborhood is set anew.
 
 use std::ffi::{c_int, c_void};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_sys::MPI_Comm;
+use mpix_neighbor::capi::preload;
+use mpix_neighbor::error::Error;
 use mpix_neighbor::util::cast::to_int;
 
 use crate::attribute::Key;
@@ -20,15 +24,26 @@ use crate::settings;
 use crate::shadow::Shadow;
 use crate::shape::Shape;
 
-/// Most shadows that a parent keeps: with another one, the oldest goes.
+/// Most shadows that are kept for a parent: with another one, the oldest goes.
 const MOST: usize = 8;
+
+/// Most shadows that are kept in all: each has communicators and shared memory of its own.
+const MOST_IN_ALL: usize = 32;
 
 /// The pools of parents.
 static KEY: Key = Key::new(deleted);
 
-/// The shadows that a parent keeps, oldest first. Gone with the parent.
-#[derive(Default)]
-pub struct Pool(Mutex<Vec<Shadow>>);
+/// All shadows that are kept, oldest first, each with the number of its pool.
+static KEPT: Mutex<Vec<(u64, Shadow)>> = Mutex::new(Vec::new());
+
+fn kept() -> MutexGuard<'static, Vec<(u64, Shadow)>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The shadows that are kept for a parent. Gone with the parent.
+pub struct Pool {
+    number: u64,
+}
 
 /// What processes have agreed on for a new communicator.
 pub enum Agreed {
@@ -38,8 +53,6 @@ pub enum Agreed {
     Changed(Shadow),
     /// It needs a new one, with this number.
     New(i64),
-    /// The processes could not agree.
-    Failed,
 }
 
 /// The pool of a communicator from which others are made. It is in vain if the communicator can
@@ -65,30 +78,56 @@ pub unsafe fn pool_of(parent: MPI_Comm) -> Arc<Pool> {
     }
 }
 
+impl Default for Pool {
+    fn default() -> Pool {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Pool { number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // freed without the lock: freeing a communicator may come here again
+        let gone: Vec<_> = kept().extract_if(.., |(pool, _)| *pool == self.number).collect();
+        drop(gone);
+    }
+}
+
 impl Pool {
     /// Keeps a shadow that no communicator uses any more.
     pub fn keep(&self, shadow: Shadow) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let oldest = (kept.len() >= MOST).then(|| kept.remove(0));
-        kept.push(shadow);
-        // freeing a communicator calls what may come here again
-        drop((kept, oldest).1);
+        let oldest = {
+            let mut kept = kept();
+            kept.push((self.number, shadow));
+            let is_mine = |entry: &(u64, Shadow)| entry.0 == self.number;
+            if kept.iter().filter(|&entry| is_mine(entry)).count() > MOST {
+                kept.iter().position(is_mine).map(|at| kept.remove(at))
+            } else {
+                (kept.len() > MOST_IN_ALL).then(|| kept.remove(0))
+            }
+        };
+        // as above
+        drop(oldest);
     }
 
-    /// Lets the processes of a new communicator agree on a shadow for it. Collective over `comm`:
-    /// one reduction of five words.
+    /// Lets the processes of a new communicator agree on a shadow for it. `can`: this process can
+    /// attach one. Collective over `comm`: one reduction of six words.
+    ///
+    /// # Errors
+    /// A process has ended, or one cannot attach a shadow.
     ///
     /// # Safety
     /// `comm` must be the communicator, with this shape; the thread must be inside.
-    pub unsafe fn agree(&self, comm: MPI_Comm, shape: Option<&Shape>) -> Agreed {
+    pub unsafe fn agree(&self, comm: MPI_Comm, shape: Option<&Shape>, can: bool) -> Result<Agreed, Box<Error>> {
         // out of the pool as long as they are candidates: other threads may look for some, too
         let [same, like] = shape.map_or([None, None], |shape| self.take(shape));
         let number = |candidate: &Option<Shadow>| candidate.as_ref().map_or(0, |shadow| shadow.number);
         let [a, b] = [number(&same), number(&like)];
         // SAFETY: the caller vouches for `comm`.
-        let least = unsafe { least(comm, [a, -a, b, -b, new_number(comm)]) };
+        let least = unsafe { least(comm, [a, -a, b, -b, new_number(comm), can.into()]) };
+        let words = least.as_ref().ok().filter(|words| words[5] != 0);
         let agreed = |candidate: &Option<Shadow>, at: usize| {
-            least.is_some_and(|least| candidate.as_ref().is_some_and(|c| least[at] == c.number && -least[at + 1] == c.number))
+            words.is_some_and(|words| candidate.as_ref().is_some_and(|c| words[at..at + 2] == [c.number, -c.number]))
         };
         let (is_same, is_like) = (agreed(&same, 0), agreed(&like, 2));
         let (taken, others) = match (same, like) {
@@ -97,18 +136,24 @@ impl Pool {
             (same, like) => (None, [same, like]),
         };
         others.into_iter().flatten().for_each(|shadow| self.keep(shadow));
-        taken.unwrap_or_else(|| least.map_or(Agreed::Failed, |[.., number]| Agreed::New(number)))
+        match (taken, least?) {
+            (_, [.., 0]) => Err(Error::Internal("an attribute cannot be made".into()).into()),
+            (Some(taken), _) => Ok(taken),
+            (None, [.., number, _]) => Ok(Agreed::New(number)),
+        }
     }
 
     /// Takes the shadow of this shape that all processes take, whatever order they were freed in;
-    /// and another graph's, if so many are kept.
+    /// and another graph's, if as many are kept as can be.
     fn take(&self, shape: &Shape) -> [Option<Shadow>; 2] {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = kept.len() >= MOST && !settings::get().compare;
+        let mut kept = kept();
+        let mine = kept.iter().filter(|(pool, _)| *pool == self.number).count();
+        let full = mine >= MOST && !settings::get().compare;
         let mut first = |fits: &dyn Fn(&Shape) -> bool| {
-            let fitting = kept.iter().enumerate().filter(|(_, shadow)| shadow.shape.as_ref().is_some_and(fits));
-            let at = fitting.min_by_key(|(_, shadow)| shadow.number).map(|(at, _)| at);
-            at.map(|at| kept.remove(at))
+            let fitting = (kept.iter().enumerate())
+                .filter(|(_, (pool, shadow))| *pool == self.number && shadow.shape.as_ref().is_some_and(fits));
+            let at = fitting.min_by_key(|(_, (_, shadow))| shadow.number).map(|(at, _)| at);
+            at.map(|at| kept.remove(at).1)
         };
         [first(&|other| other == shape), first(&|other| full && other.is_like(shape))]
     }
@@ -127,20 +172,20 @@ unsafe fn new_number(comm: MPI_Comm) -> i64 {
     if asked == SUCCESS && rank == 0 { to_int(RandomState::new().hash_one(0) >> 2 | 1) } else { i64::MAX }
 }
 
-/// The least of all processes' words. Collective.
+/// The least of each of all processes' words, without calling the program's error handler.
 ///
 /// # Safety
 /// `comm` must be a communicator; the thread must be inside.
-unsafe fn least(comm: MPI_Comm, words: [i64; 5]) -> Option<[i64; 5]> {
-    let mut all = [0i64; 5];
-    let (from, into) = ((&raw const words).cast::<c_void>(), (&raw mut all).cast::<c_void>());
-    let count = to_int::<c_int>(words.len());
-    // SAFETY: both have as many elements; the caller vouches for `comm`; constants of mpi-sys' C
-    // file.
-    let code = unsafe {
-        errors::quietly(comm, || mpi_sys::MPI_Allreduce(from, into, count, mpi_sys::RSMPI_INT64_T, mpi_sys::RSMPI_MIN, comm))
-    };
-    (code == SUCCESS).then_some(all)
+unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[i64; N], Box<Error>> {
+    let mut least = Err(Error::Internal("the error handler is not known".into()).into());
+    // SAFETY: the caller vouches for `comm`.
+    unsafe {
+        errors::quietly(comm, || {
+            least = preload::least(comm, words);
+            SUCCESS
+        });
+    }
+    least
 }
 
 /// Called by MPI when a parent is freed.

@@ -9,6 +9,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mpi_sys::{MPI_Comm, MPI_Info};
+use mpix_neighbor::capi::preload::{self, Topology};
 use mpix_neighbor::capi::{
     MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighbor_error_string, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
     MPIX_Neighborhood_set, MPIX_Neighborhood_set_topology,
@@ -18,7 +19,7 @@ use mpix_neighbor::util::cast::{to_int, to_usize};
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::reason::Reason;
-use crate::shape::{Edges, Shape};
+use crate::shape::Shape;
 use crate::{guard, schedules};
 
 /// True from the start of `MPI_Finalize`, which then frees all communicators.
@@ -67,6 +68,13 @@ impl Shadow {
             let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows: true };
             made.with_neighborhood()
         }
+    }
+
+    /// True if it takes little enough memory to wait for another communicator.
+    pub fn is_light(&self) -> bool {
+        let other = self.for_requests.filter(|&other| other != self.shadow);
+        // SAFETY: communicators of our own.
+        unsafe { preload::is_light(self.shadow) && other.is_none_or(|other| preload::is_light(other)) }
     }
 
     /// Sets the neighborhood of another graph. Collective; if it fails, it fails on all processes.
@@ -124,29 +132,33 @@ impl Drop for Shadow {
     }
 }
 
-/// Reports once, on one process, that no neighborhood could be made, even if no report is wanted.
-/// Returns the reason.
+/// Reports, on one process, that no neighborhood could be made. Returns the reason.
 unsafe fn refused(shadow: MPI_Comm, code: c_int) -> Reason {
-    static SAID: AtomicBool = AtomicBool::new(false);
     let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE.cast_signed();
-    let why = if is_hint { Reason::Hint } else { Reason::NotMade };
     // SAFETY: the caller vouches for the communicator.
-    let speaks = unsafe { speaks(shadow) };
-    // once is enough: later communicators fail for the same reason
-    if SAID.swap(true, Ordering::Relaxed) || !speaks {
-        return why;
+    if unsafe { speaks(shadow) } {
+        let (mut text, mut length) = ([0u8; 1024], 0);
+        // SAFETY: the buffer is as long as said; the result is a local.
+        let asked =
+            unsafe { MPIX_Neighbor_error_string(shadow, to_int::<c_int>(text.len()), text.as_mut_ptr().cast(), &mut length) };
+        let written = if asked == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
+        let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
+        say(what, &String::from_utf8_lossy(&text[..written]));
     }
-    let (mut text, mut length) = ([0u8; 1024], 0);
-    // SAFETY: the buffer is as long as said; the result is a local.
-    let asked = unsafe { MPIX_Neighbor_error_string(shadow, to_int::<c_int>(text.len()), text.as_mut_ptr().cast(), &mut length) };
-    let written = if asked == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
-    let text = String::from_utf8_lossy(&text[..written]).into_owned();
-    let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
+    if is_hint { Reason::Hint } else { Reason::NotMade }
+}
+
+/// Says why calls go on to the MPI, even if no report is wanted. Once is enough: later
+/// communicators fail for the same reason.
+pub fn say(what: &str, text: &str) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if SAID.swap(true, Ordering::Relaxed) {
+        return;
+    }
     let line = format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n");
     use std::io::Write;
     // a failure cannot be reported
     let _ = std::io::stderr().write_all(line.as_bytes());
-    why
 }
 
 /// True if this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is a member,
@@ -201,16 +213,18 @@ unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape
 /// Sets the neighborhood of a shadow: that of its own topology, or of a graph. Collective.
 unsafe fn set(shadow: MPI_Comm, shape: Option<&Shape>, info: MPI_Info) -> c_int {
     let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
+    let (sources, targets, weights) = match shape.map(|shape| &shape.topology) {
+        Some(Topology::Graph(neighbors)) => (neighbors, neighbors, None),
+        Some(Topology::DistGraph { sources, targets, weights }) => (sources, targets, weights.as_ref()),
+        // SAFETY: the caller vouches for the handles.
+        _ => return unsafe { MPIX_Neighborhood_set_topology(operations, info, shadow) },
+    };
     // SAFETY: the caller vouches for the handles; the lists are as long as said.
     unsafe {
-        let Some(Edges { sources, targets, weights }) = shape.and_then(|shape| shape.edges.as_ref()) else {
-            return MPIX_Neighborhood_set_topology(operations, info, shadow);
-        };
         let none = mpi_sys::RSMPI_UNWEIGHTED().cast_const();
-        let (from, to) = weights.as_ref().map_or((none, none), |(from, to)| (from.as_ptr(), to.as_ptr()));
+        let (from, to) = weights.map_or((none, none), |(from, to)| (from.as_ptr(), to.as_ptr()));
         let (indegree, outdegree) = (to_int(sources.len()), to_int(targets.len()));
-        let (sources, targets) = (sources.as_ptr(), targets.as_ptr());
-        MPIX_Neighborhood_set(operations, indegree, sources, from, outdegree, targets, to, info, shadow)
+        MPIX_Neighborhood_set(operations, indegree, sources.as_ptr(), from, outdegree, targets.as_ptr(), to, info, shadow)
     }
 }
 

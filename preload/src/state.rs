@@ -14,7 +14,7 @@ use crate::errors::SUCCESS;
 use crate::idle::{Agreed, Pool};
 use crate::passed;
 use crate::reason::Reason;
-use crate::shadow::{FINALIZING, Shadow};
+use crate::shadow::{self, FINALIZING, Shadow};
 use crate::shape::Shape;
 use crate::{ending, guard, schedules, settings};
 
@@ -98,7 +98,7 @@ impl Drop for State {
             schedules::describe(self.shadow);
         }
         // a shadow is freed whenever its pool likes
-        let can_wait = !*self.failed.get_mut() && !self.has_windows;
+        let can_wait = !*self.failed.get_mut() && !self.has_windows && self.is_light();
         if let (Some(pool), Some(shadow)) = (self.pool.upgrade().filter(|_| can_wait), self.body.take()) {
             pool.keep(shadow);
         }
@@ -162,12 +162,16 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>) {
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
-        let agreed = pool.agree(comm, shape.as_ref());
-        let made = match (agreed, shape) {
-            (Agreed::Taken(shadow), _) => Ok(shadow),
-            (Agreed::Changed(shadow), Some(shape)) => shadow.changed(shape),
-            (Agreed::New(number), shape) if KEY.make().is_some() => Shadow::make(from, shape, number),
-            _ => Err(Reason::NotMade),
+        let made = match (pool.agree(comm, shape.as_ref(), KEY.make().is_some()), shape) {
+            (Ok(Agreed::Taken(shadow)), _) => Ok(shadow),
+            (Ok(Agreed::Changed(shadow)), Some(shape)) => shadow.changed(shape),
+            (Ok(Agreed::New(number)), shape) => Shadow::make(from, shape, number),
+            (Ok(Agreed::Changed(_)), None) => Err(Reason::NotMade),
+            (Err(error), _) => {
+                // each process that noticed: others may not have
+                shadow::say("no neighborhood can be made", &error.to_string());
+                Err(Reason::NotMade)
+            }
         };
         let shadow = match made {
             Ok(shadow) => shadow,

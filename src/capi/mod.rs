@@ -14,6 +14,7 @@ mod dispatch;
 mod loggp;
 mod misc;
 mod neighborhood;
+pub mod preload;
 mod request;
 mod sparse;
 mod window;

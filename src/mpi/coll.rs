@@ -97,6 +97,16 @@ pub(super) fn meet(comm: Communicator) -> Result<()> {
     complete(comm, None, [request], ())
 }
 
+/// Takes the least of each word over all processes of a communicator of the user's. Collective.
+pub fn least<const N: usize>(comm: Communicator, words: [i64; N]) -> Result<[i64; N]> {
+    count(None, size_of_val(&words));
+    let mut buffers = (words.to_vec(), vec![0; N]);
+    let mut request = Request::default();
+    check(start_reduction(comm, &mut buffers, Reduction::Min, &mut request), "MPI_Iallreduce")?;
+    let (_, least) = complete(comm, None, [request], buffers)?;
+    Ok(std::array::from_fn(|k| least[k]))
+}
+
 /// A barrier in progress, for a caller that has other things to move forward meanwhile.
 pub struct Barrier<'a> {
     comm: &'a Owned,
@@ -195,7 +205,7 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     assert_eq!(values.len(), result.len());
     let buffers = (values.to_vec(), result.to_vec());
     let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |buffers, request| {
-        start_reduction(comm, buffers, with, request)
+        start_reduction(comm.view(), buffers, with, request)
     })?;
     result.copy_from_slice(&reduced);
     Ok(())
@@ -210,8 +220,9 @@ pub fn sum_and_least(comm: &Owned, sums: &[u64], least: &[i64]) -> Result<(Vec<u
     let mut sums = (sums.to_vec(), sums.to_vec());
     let mut least = (least.to_vec(), least.to_vec());
     let mut requests = [Request::default(), Request::default()];
-    let begun = check(start_reduction(comm, &mut sums, Reduction::Sum, &mut requests[0]), "MPI_Iallreduce");
-    let begun = begun.and_then(|()| check(start_reduction(comm, &mut least, Reduction::Min, &mut requests[1]), "MPI_Iallreduce"));
+    let begun = check(start_reduction(comm.view(), &mut sums, Reduction::Sum, &mut requests[0]), "MPI_Iallreduce");
+    let begun =
+        begun.and_then(|()| check(start_reduction(comm.view(), &mut least, Reduction::Min, &mut requests[1]), "MPI_Iallreduce"));
     if let Err(error) = begun {
         // MPI may still write to them
         std::mem::forget((sums, least));
@@ -223,7 +234,12 @@ pub fn sum_and_least(comm: &Owned, sums: &[u64], least: &[i64]) -> Result<(Vec<u
 
 /// Starts a reduction from the first buffer into the second one, which is as long. Returns MPI's
 /// code. The buffers must stay until the request is complete.
-fn start_reduction<T: Element>(comm: &Owned, buffers: &mut (Vec<T>, Vec<T>), with: Reduction, request: &mut Request) -> i32 {
+fn start_reduction<T: Element>(
+    comm: Communicator,
+    buffers: &mut (Vec<T>, Vec<T>),
+    with: Reduction,
+    request: &mut Request,
+) -> i32 {
     let (send, recv) = buffers;
     let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(send.len()));
     // SAFETY: both buffers hold that many elements of this datatype.

@@ -1,0 +1,49 @@
+//! What the preload library needs and no C function offers. Nothing here is in the header.
+
+pub use crate::mpi::topology::Topology;
+
+use crate::collective::handle;
+use crate::error::{Error, Result, catch};
+use crate::mpi::comm::Communicator;
+use crate::mpi::{MPI_Comm, coll, topology};
+
+/// Takes the least of each word over all processes of a communicator. Collective.
+///
+/// # Errors
+/// A process has ended, or the MPI has failed.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[i64; N]> {
+    // SAFETY: the caller vouches for the handle.
+    catch(|| coll::least(unsafe { live(comm) }?, words))
+}
+
+/// Returns the topology of a communicator, as the calling process sees it.
+///
+/// # Errors
+/// The MPI does not tell.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn topology(comm: MPI_Comm) -> Result<Topology> {
+    // SAFETY: the caller vouches for the handle.
+    catch(|| topology::get(unsafe { live(comm) }?))
+}
+
+/// Returns true if the memory that a communicator's neighborhoods share with other processes is
+/// little enough to stay while nothing uses it. Makes system calls.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn is_light(comm: MPI_Comm) -> bool {
+    // SAFETY: the caller vouches for the handle.
+    catch(|| handle::is_light(unsafe { live(comm) }?)).unwrap_or(false)
+}
+
+/// # Safety
+/// As for [`Communicator::from_raw`].
+unsafe fn live<'a>(comm: MPI_Comm) -> Result<Communicator<'a>> {
+    // SAFETY: the caller vouches for the handle.
+    unsafe { Communicator::from_raw(comm) }.ok_or_else(|| Error::Internal("no communicator".into()).into())
+}
