@@ -315,8 +315,9 @@ static void refused_receive(void) {
   }
   failed = 0;
   MPI_Barrier(MPI_COMM_WORLD);
-  /* what was sent there and not received comes to nobody where the neighborhood is set again, nor on
-     another communicator: MPICH gives one that is made now the context of one that has been freed */
+  /* what was sent there and not received comes to nobody where the neighborhood is set again, nor
+     on another communicator: MPICH gives one that is made now the context of one that has been
+     freed */
   OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
   set_on(comm, "edge_coloring", NULL, in, peers, MPI_UNWEIGHTED, out, peers, MPI_UNWEIGHTED);
   calls(in, comm);

@@ -61,8 +61,8 @@ pub enum Agreed {
 /// # Safety
 /// `parent` must be a communicator, and the only thread that makes others from it must call.
 pub unsafe fn pool_of(parent: MPI_Comm) -> Arc<Pool> {
-    // SAFETY: the caller vouches for `parent`; a value is the pointer of an `Arc` that the attribute
-    // owns.
+    // SAFETY: the caller vouches for `parent`; a value is the pointer of an `Arc` that the
+    // attribute owns.
     unsafe {
         if let Some(value) = KEY.get(parent) {
             let value = value.cast_const().cast::<Pool>();

@@ -10,9 +10,9 @@
 //! - `next` finds the next definition of a function, `guard` passes calls that we make ourselves on
 //!   to it, `interpose` defines functions that do both.
 //! - `create` watches topology communicators being made and gives them a `state` with a `shadow`,
-//!   which `idle` keeps for the next one of the same `shape`; `collective` runs calls on them, whose
-//!   arguments `blocks` describes; `attribute` attaches what they need; `errors` calls the error
-//!   handlers.
+//!   which `idle` keeps for the next one of the same `shape`; `collective` runs calls on them,
+//!   whose arguments `blocks` describes; `attribute` attaches what they need; `errors` calls the
+//!   error handlers.
 //! - `requests` maps requests that programs hold to ours, `complete` completes and starts them,
 //!   `fortran` defines the Fortran names of all these functions.
 //! - `calls` runs, times and compares what is taken over, `passed` notes what is not, and why

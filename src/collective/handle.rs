@@ -171,7 +171,8 @@ pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
 }
 
 /// Removes the neighborhoods for some operations. The private communicators stay until `comm` is
-/// freed, for the next set call, and so does shared memory, if it is little. Collective over `comm`.
+/// freed, for the next set call, and so does shared memory, if it is little. Collective over
+/// `comm`.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.

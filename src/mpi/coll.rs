@@ -29,8 +29,8 @@ pub fn meanwhile(advance: fn()) {
     let _ = MEANWHILE.set(advance);
 }
 
-/// Waits for collectives on `raw`, and returns their buffers. `comm` owns `raw`, unless this is part
-/// of making such a communicator.
+/// Waits for collectives on `raw`, and returns their buffers. `comm` owns `raw`, unless that is a
+/// communicator of the user's.
 fn complete<T, const N: usize>(raw: Communicator, comm: Option<&Owned>, mut requests: [Request; N], buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
@@ -211,8 +211,8 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     Ok(())
 }
 
-/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes: two
-/// reductions at the same time. Collective; the lengths are the same on all processes.
+/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes:
+/// two reductions at the same time. Collective; the lengths are the same on all processes.
 pub fn sum_and_least(comm: &Owned, sums: &[u64], least: &[i64]) -> Result<(Vec<u64>, Vec<i64>)> {
     comm.is_whole()?;
     count(Some(comm), size_of_val(sums));

@@ -377,8 +377,8 @@ fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
     }
 }
 
-/// Makes a file on process 0, and maps it on all. Collective. Returns `None` on all processes if one
-/// of them fails, which stores the reason in `failure`.
+/// Makes a file on process 0, and maps it on all. Collective. Returns `None` on all processes if
+/// one of them fails, which stores the reason in `failure`.
 fn share(
     node: &Comm,
     me: u32,

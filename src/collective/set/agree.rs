@@ -144,8 +144,8 @@ fn heaviest_first(weights: &[i64]) -> Vec<u32> {
     order
 }
 
-/// Returns the error, the same on all processes, that a source or target entry has no counterpart at
-/// the other end. Collective: one exchange of O(P) words.
+/// Returns the error, the same on all processes, that a source or target entry has no counterpart
+/// at the other end. Collective: one exchange of O(P) words.
 fn mismatch(comm: &Comm, neighborhood: &Neighborhood) -> Result<Box<Error>> {
     let size = comm.size()?;
     let mut listed = vec![0u32; size as usize];

@@ -49,8 +49,8 @@ pub use agree::SetCall;
 /// No reference to a neighborhood of the communicator may be alive.
 pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let began = observe::SetCall::begin();
-    // SAFETY: the value lives as long as the communicator; the caller vouches that no neighborhood is
-    // in use.
+    // SAFETY: the value lives as long as the communicator; the caller vouches that no neighborhood
+    // is in use.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let (mut own, generation) = match known {
         Some(handle) => (Own::of(handle), handle.generation + 1),
@@ -169,7 +169,7 @@ impl Own {
     fn make(comm: Communicator) -> Result<Own> {
         let comm = Comm::duplicate(comm)?;
         let team = Team::new(&comm)?;
-        // with more processes on the node than cores, waiting must yield the core unless MPI does so
+        // with more processes on the node than cores, waiting must yield the core unless MPI does
         let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
         Ok(Own { comm: Arc::new(comm), waiting, team: Arc::new(team) })
     }
