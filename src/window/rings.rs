@@ -147,7 +147,7 @@ impl Rings {
                 whole[..part.len()].copy_from_slice(part);
                 *word = u64::from_ne_bytes(whole);
             }
-            link.sender.put(number, ring, Header { bytes, location: IN_CELL, acks: 0 }, &words);
+            link.sender.put(number, ring, Header { bytes, location: IN_CELL, acks: 0 }, &words[..message.len().div_ceil(size_of::<u64>())]);
         } else {
             if link.on_way.len() >= ASKED_TOGETHER {
                 while let Some(&(first, buffer)) = link.on_way.front()
@@ -193,7 +193,7 @@ impl Rings {
             "a process has overwritten memory that it shares"
         );
         let from = if header.location == IN_CELL {
-            ring.words(link.taken, &mut short[..WORDS]);
+            ring.words(link.taken, &mut short[..length.div_ceil(size_of::<u64>())]);
             short.as_ptr().cast()
         } else {
             link.buffers.wrapping_add(header.location as usize * self.stride).cast_const()

@@ -68,7 +68,8 @@ impl Shm {
         let recv = &mut self.recvs[i];
         recv.data = match header.location {
             IN_CELL => {
-                source.ring().words(self.number, &mut recv.words);
+                let words = (header.bytes as usize).div_ceil(size_of::<u64>()).min(WORDS);
+                source.ring().words(self.number, &mut recv.words[..words]);
                 recv.words.as_ptr().cast()
             }
             IN_CHUNKS => return self.open_chunked(i),
@@ -144,7 +145,7 @@ impl Shm {
     fn open_chunked(&mut self, i: usize) -> Result<()> {
         let mut words = [0u64; WORDS];
         self.channels.inbound[i].ring().words(self.number, &mut words);
-        let [before, bytes, memory, chunk, _] = words;
+        let [before, bytes, memory, chunk, ..] = words;
         let (Ok(memory), 1..) = (u32::try_from(memory), chunk) else { return self.reject(i) };
         let checked = self.check(i, bytes);
         let Self { outputs, recvs, folding, to_all, .. } = self;
