@@ -62,6 +62,11 @@ pub const LENGTH: usize = 2;
 /// Messages that can be in a ring at a time.
 pub const CELLS: u64 = LENGTH as u64;
 
+/// Chunks of a long message that can be in memory at a time, and the most bytes of one. Together
+/// they stay in a core's cache.
+pub const CHUNKS: u64 = 8;
+pub const LONGEST_CHUNK: usize = 128 << 10;
+
 /// Words of a message that fit in its cell.
 pub const WORDS: usize = 5;
 

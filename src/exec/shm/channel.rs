@@ -16,7 +16,7 @@ use crate::mpi::coll;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
-use crate::shm::ring::{self, CELLS, Ring, Sender};
+use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Ring, Sender};
 use crate::shm::segment::Segment;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -43,11 +43,6 @@ pub struct Part {
 
 /// Bytes of all small buffers.
 const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
-
-/// Chunks of a long message that can be in memory at a time, and the most bytes of one. Together
-/// they stay in a core's cache.
-pub const CHUNKS: u64 = 8;
-const LONGEST_CHUNK: usize = 128 << 10;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -120,6 +115,8 @@ pub struct Channels {
     pub inbound: Vec<Inbound>,
     /// Most bytes of a message in an eager buffer.
     pub eager_limit: usize,
+    /// Least bytes of a message for which one copy is faster than two.
+    pub single_from: u64,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
@@ -206,8 +203,9 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the channels of all operations of a neighborhood.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. With `single_copy`, long messages are read from
-/// the sender's memory where the kernel permits that. `generation` counts the communicator's
+/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes are read
+/// from the sender's memory where the kernel permits that, and started ones that are longer than a
+/// cell; 0 for longer than a cell, `None` for none. `generation` counts the communicator's
 /// neighborhoods, equally on all processes.
 ///
 /// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
@@ -217,7 +215,7 @@ pub fn make(
     team: &Team,
     n: &Neighborhood,
     common: &[bool],
-    (bytes, single_copy): (usize, bool),
+    (bytes, single_from): (usize, Option<u64>),
     (first_tag, tags): (u64, u64),
     generation: u64,
 ) -> Result<Option<Vec<Arc<Channels>>>> {
@@ -253,7 +251,7 @@ pub fn make(
     // all have claimed their doorbells
     let mut readable = Vec::with_capacity(sources.len());
     for (place, &(_, member)) in sources.iter().enumerate() {
-        let owner = (single_copy && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
+        let owner = (single_from.is_some() && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
         readable.push(owner);
         for operation in 0..common.len() {
             // SAFETY: the ring lies in the segment; it consists of atomics.
@@ -305,6 +303,7 @@ pub fn make(
             outbound,
             inbound,
             eager_limit: large_buffer,
+            single_from: single_from.filter(|&from| from > 0).unwrap_or(large_buffer as u64 + 1),
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
@@ -425,6 +424,13 @@ impl Channels {
         detached.push(sent);
         // a failure is the receiver's to notice
         detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    }
+
+    /// Most bytes of a message that is copied twice whatever its sender and receiver do, if `reads`
+    /// says that the receiver can read the sender's memory. `limit` is the sender's eager limit.
+    pub fn short(&self, reads: bool, limit: usize) -> usize {
+        let below = usize::try_from(self.single_from - 1).unwrap_or(usize::MAX);
+        if reads { limit.min(below) } else { limit }
     }
 
     /// Of the sources and targets, how many copy long messages from the sender's memory; and how
