@@ -28,11 +28,9 @@ use crate::shm::ring::{CHUNKS, LONGEST_CHUNK, Ring};
 use crate::shm::segment::Segment;
 use crate::util::cast::{to_u32, to_usize};
 
-/// Times that each length is measured.
-const PASSES: usize = 3;
-
-/// Bytes of short messages that are exchanged for a time.
-const BATCH: usize = 256 << 10;
+/// Exchanges of which the shortest time counts, after one that moves to the caches what lies there
+/// from then on.
+const REPETITIONS: usize = 2;
 
 /// How long it may take; else a process has lost its core, or has ended.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -46,8 +44,8 @@ const LINE: usize = 8;
 
 /// Where the memory of the chunks begins in a process's part.
 const CHUNK_MEMORY: usize = (Doorbell::BYTES + size_of::<Ring>()).next_multiple_of(4096);
-const PART: usize = CHUNK_MEMORY + 8 * LONGEST_CHUNK;
-const _: () = assert!(CHUNKS == 8);
+const ALL_CHUNKS: usize = CHUNKS as usize * LONGEST_CHUNK;
+const PART: usize = CHUNK_MEMORY + ALL_CHUNKS;
 
 /// The first word of a note, from 1: what process 0 of the node has found, and how.
 const FOUND: [Option<Origin>; 3] = [Some(Origin::Measured), Some(Origin::Kept), None];
@@ -165,23 +163,22 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     /// Measures all lengths. `None` if that fails.
     fn measure(&mut self) -> Option<Vec<Times>> {
-        let mut shortest: Vec<Times> =
-            SIZES.into_iter().map(|bytes| Times { bytes, two: f64::INFINITY, one: f64::INFINITY }).collect();
-        for _ in 0..PASSES {
-            for times in &mut shortest {
-                times.two = times.two.min(self.time(times.bytes, Self::copy_twice)?);
-                times.one = times.one.min(self.time(times.bytes, Self::copy_once)?);
-            }
+        // the system provides the pages of the chunks when they are first written
+        self.copy_twice(ALL_CHUNKS)?;
+        let mut shortest = Vec::with_capacity(SIZES.len());
+        for bytes in SIZES {
+            let two = self.time(bytes, Self::copy_twice)?;
+            shortest.push(Times { bytes, two, one: self.time(bytes, Self::copy_once)? });
         }
         log::debug!("seconds of exchanges with two copies and with one: {shortest:?}");
         Some(shortest)
     }
 
-    /// The time of an exchange, in seconds.
+    /// The shortest time of an exchange, in seconds.
     fn time(&mut self, bytes: usize, exchange: impl Fn(&mut Self, usize) -> Option<()>) -> Option<f64> {
-        let count = to_u32((BATCH / bytes).max(1));
-        let began = Instant::now();
-        for _ in 0..count {
+        let mut shortest = f64::INFINITY;
+        for repetition in 0..=REPETITIONS {
+            let began = Instant::now();
             for line in self.buffers.send[..bytes / size_of::<u64>()].chunks_mut(LINE) {
                 line[0] = line[0].wrapping_add(1);
             }
@@ -189,8 +186,11 @@ impl<'a> Pair<'a> {
             exchange(self, bytes)?;
             let sum = self.buffers.recv[..bytes / size_of::<u64>()].iter().step_by(LINE).fold(0, |sum, word| sum ^ word);
             black_box(sum);
+            if repetition > 0 {
+                shortest = shortest.min(began.elapsed().as_secs_f64());
+            }
         }
-        Some(began.elapsed().as_secs_f64() / f64::from(count))
+        Some(shortest)
     }
 
     /// Exchanges messages in chunks through shared memory, reading and writing in turns.
