@@ -78,21 +78,14 @@ fn sharing(pool: &ExecutorPool) -> String {
     let near = |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count();
     let (sources, targets) = (near(n.sources()), near(n.targets()));
     let cell = link.eager_limit >> 10;
-    let below = link.single_from.saturating_sub(1) >> 10;
-    let (some, all) = link.count_copying();
-    let ways = if some == all { String::new() } else { format!(" on {some} of {all} ways") };
-    let long = match some {
-        0 => format!("messages above {cell} KiB: in chunks, or by MPI if they are started"),
-        _ if below <= cell as u64 => format!("messages above {below} KiB: copied from the sender's memory{ways}"),
-        _ if link.single_from == u64::MAX => {
-            format!("messages above {cell} KiB: in chunks, or copied from the sender's memory{ways} if they are started")
-        }
-        _ => format!(
-            "messages above {cell} KiB: in chunks, or copied from the sender's memory{ways} if they are started or above {below} KiB"
-        ),
+    let once = link.single_from.saturating_sub(1) >> 10;
+    let long = match link.count_copying() {
+        (0, _) => format!("above {cell} KiB: in chunks, or by MPI if they are started"),
+        (some, all) if some == all => format!("above {once} KiB: copied from the sender's memory"),
+        (some, all) => format!("above {once} KiB: copied from the sender's memory on {some} of {all} ways"),
     };
     format!(
-        "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process; {long}",
+        "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process; messages {long}",
         link.bytes() >> 10,
     )
 }

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
 use crate::machine;
+use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -258,8 +259,8 @@ fn share_memory(
     Ok(channel::make(team, n, &common, (bytes, single_from), tags, generation)?.unwrap_or_default())
 }
 
-/// From how many bytes on messages are copied from their sender's memory: 0 for all that are longer
-/// than a cell, `None` for none. Collective over the node.
+/// From how many bytes on messages are copied from their sender's memory, if that is less than those
+/// of a cell; `None` for none. Collective over the node.
 fn single_copies(team: &Team, hints: &mut Hints) -> Result<Option<u64>> {
     // device memory is MPI's to write
     if hints.devices || device::is_in_use() {
@@ -267,16 +268,16 @@ fn single_copies(team: &Team, hints: &mut Hints) -> Result<Option<u64>> {
     }
     Ok(match hints.single_copy {
         SingleCopy::Never => None,
-        SingleCopy::AboveCell => Some(0),
+        SingleCopy::AboveCell => Some(u64::MAX),
         SingleCopy::From(bytes) => Some(bytes),
         SingleCopy::Auto if team.size() < 2 => None,
-        SingleCopy::Auto => Some(match machine::copies::learn(team)? {
+        SingleCopy::Auto => match machine::copies::learn(team)? {
             Some((from, origin)) => {
                 hints.learn_single_copy(from, origin);
-                from
+                (from != copies::NEVER).then_some(from)
             }
-            None => 0,
-        }),
+            None => Some(u64::MAX),
+        },
     })
 }
 

@@ -115,7 +115,7 @@ pub struct Channels {
     pub inbound: Vec<Inbound>,
     /// Most bytes of a message in an eager buffer.
     pub eager_limit: usize,
-    /// Least bytes of a message for which one copy is faster than two.
+    /// Least bytes of a message that is copied once, where that is permitted.
     pub single_from: u64,
     /// Number of the next collective.
     next: AtomicU64,
@@ -203,9 +203,9 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the channels of all operations of a neighborhood.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes are read
-/// from the sender's memory where the kernel permits that, and started ones that are longer than a
-/// cell; 0 for longer than a cell, `None` for none. `generation` counts the communicator's
+/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes, and all
+/// that are longer than a cell, are read from the sender's memory where the kernel permits that;
+/// with `None` none are. `generation` counts the communicator's
 /// neighborhoods, equally on all processes.
 ///
 /// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
@@ -303,7 +303,7 @@ pub fn make(
             outbound,
             inbound,
             eager_limit: large_buffer,
-            single_from: single_from.filter(|&from| from > 0).unwrap_or(large_buffer as u64 + 1),
+            single_from: single_from.map_or(u64::MAX, |from| from.min(large_buffer as u64 + 1)),
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,

@@ -198,8 +198,6 @@ impl Shm {
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k];
                     let sent = match self.sends()[i].state {
-                        // its receivers have not started their calls
-                        SendState::Waiting if self.has_room(&self.sends()[i]) && self.can_publish(i) => self.publish(i),
                         SendState::Waiting => {
                             self.sending.swap_remove(k);
                             self.send_by_mpi(i)

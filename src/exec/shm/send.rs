@@ -109,9 +109,6 @@ impl Shm {
         for out in &self.channels.outbound[send.targets.clone()] {
             in_chunks &= out.ready(self.number)?;
         }
-        if !in_chunks && self.can_publish(k) {
-            return Some(SendStep::Publish);
-        }
         if !in_chunks || self.sends_from_device(k) {
             return Some(SendStep::ByMpi);
         }

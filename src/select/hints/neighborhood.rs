@@ -135,7 +135,8 @@ pub struct Hints {
     /// operation from one process to another on its node (default 10 MiB). Below [`LEAST_SHARED`],
     /// all messages go by MPI.
     pub shared_memory: u64,
-    /// `mpix_single_copy`: `auto` (default), `true`, `false` or a number of bytes.
+    /// `mpix_single_copy`: which messages receivers copy from the sender's memory, where the kernel
+    /// lets a process read another's: `auto` (default), `true`, `false` or a number of bytes.
     pub single_copy: SingleCopy,
     /// `mpix_transport`: `messages` (default), `rma` or `auto`.
     pub transport: Transport,
