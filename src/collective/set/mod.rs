@@ -259,8 +259,8 @@ fn share_memory(
     Ok(channel::make(team, n, &common, (bytes, single_from), tags, generation)?.unwrap_or_default())
 }
 
-/// From how many bytes on messages are copied from their sender's memory, if that is less than those
-/// of a cell; `None` for none. Collective over the node.
+/// From how many bytes on messages are copied from their sender's memory, where that is less than
+/// a cell has; `None` for none. Collective over the node.
 fn single_copies(team: &Team, hints: &mut Hints) -> Result<Option<u64>> {
     // device memory is MPI's to write
     if hints.devices || device::is_in_use() {

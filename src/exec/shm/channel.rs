@@ -203,10 +203,10 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the channels of all operations of a neighborhood.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes, and all
-/// that are longer than a cell, are read from the sender's memory where the kernel permits that;
-/// with `None` none are. `generation` counts the communicator's
-/// neighborhoods, equally on all processes.
+/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes, and
+/// all that are longer than a cell, are read from the sender's memory where the kernel permits
+/// that; with `None` none are. `generation` counts the communicator's neighborhoods, equally on all
+/// processes.
 ///
 /// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
 /// process. Returns `None` on all processes of the node if there is no shared memory, and on this

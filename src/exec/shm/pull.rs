@@ -105,8 +105,8 @@ impl Shm {
         targets.iter().all(|out| out.reads || out.is_gone()) && !self.sends_from_device(k)
     }
 
-    /// True if message `k` is to be copied from where it lies: it is too long for an eager buffer, or
-    /// that is faster. Of shorter messages, blocks that are combined would be copied to a buffer
+    /// True if message `k` is to be copied from where it lies: it is too long for an eager buffer,
+    /// or that is faster. Of shorter messages, blocks that are combined would be copied to a buffer
     /// then, and those with gaps packed into one first, which saves no copy.
     pub(super) fn is_to_publish(&self, k: usize) -> bool {
         let send = &self.sends()[k];

@@ -94,8 +94,8 @@ impl Shm {
         buffer.map(SendStep::Eager)
     }
 
-    /// Returns how a long message can begin: at once, or, if it is longer than an eager buffer, once
-    /// all its receivers are ready and have said how they take it.
+    /// Returns how a long message can begin: at once, or, if it is longer than an eager buffer,
+    /// once all its receivers are ready and have said how they take it.
     #[cold]
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
