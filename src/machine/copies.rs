@@ -44,7 +44,8 @@ const LINE: usize = 8;
 
 /// Where the memory of the chunks begins in a process's part.
 const CHUNK_MEMORY: usize = (Doorbell::BYTES + size_of::<Ring>()).next_multiple_of(4096);
-const ALL_CHUNKS: usize = CHUNKS as usize * LONGEST_CHUNK;
+const ALL_CHUNKS: usize = 8 * LONGEST_CHUNK;
+const _: () = assert!(CHUNKS == 8);
 const PART: usize = CHUNK_MEMORY + ALL_CHUNKS;
 
 /// The first word of a note, from 1: what process 0 of the node has found, and how.
@@ -258,9 +259,10 @@ impl<'a> Pair<'a> {
 
     /// The ring of what a process receives.
     fn ring(&self, member: u32) -> &'a Ring {
+        let ring: *const Ring = self.segment.part(member).wrapping_add(Doorbell::BYTES).cast();
         // SAFETY: it lies in the segment, whose part has room for it, and consists of atomics; all
         // zeros are an empty one.
-        unsafe { &*self.segment.part(member).wrapping_add(Doorbell::BYTES).cast::<Ring>() }
+        unsafe { &*ring }
     }
 
     /// Pauses the core. `None` if the other process has kept this one waiting for too long.

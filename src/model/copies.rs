@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 use super::kept::{END, FILES, pattern};
+use crate::util::cast::whole;
 use crate::util::random::mix;
 
 /// Lengths of the messages that are timed, in bytes, ascending.
@@ -38,7 +39,7 @@ pub struct Times {
 pub fn crossover(times: &[Times]) -> u64 {
     // how far a single copy is behind
     let lag = |t: &Times| (t.one / (ADVANTAGE * t.two)).ln();
-    let behind = times.iter().rposition(|t| !(lag(t) < 0.0));
+    let behind = times.iter().rposition(|t| lag(t).is_nan() || lag(t) >= 0.0);
     let bytes = match behind.map(|k| (&times[k], times.get(k + 1))) {
         None => times.first().map_or(f64::INFINITY, |t| t.bytes as f64),
         Some((_, None)) => f64::INFINITY,
@@ -48,7 +49,7 @@ pub fn crossover(times: &[Times]) -> u64 {
             below.bytes as f64 * (above.bytes as f64 / below.bytes as f64).powf(part)
         }
     };
-    if bytes.is_finite() { (bytes as u64).next_multiple_of(4096) } else { NEVER }
+    if bytes.is_finite() { whole(bytes).next_multiple_of(4096) } else { NEVER }
 }
 
 /// A length of the choice, or `never`.
