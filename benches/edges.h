@@ -278,6 +278,49 @@ enum { CHECKED = 3 };
 static inline void *result_of(problem *p) { return p->sum ? (char *)p->sum : p->recv; }
 static inline size_t room_of_result(const problem *p) { return p->sum ? p->room_out : p->room_in; }
 
+/* ---- each call writes what it sends and reads what it gets; values stay, to be checked */
+
+typedef uint64_t __attribute__((may_alias)) word;
+
+enum { CACHE_LINE = 64 };
+
+static inline void write_lines(char *at, size_t bytes) {
+  for (size_t b = 0; b < bytes; b += CACHE_LINE) {
+    volatile word *w = (word *)(void *)(at + b);
+    *w = *w;
+  }
+}
+
+static volatile uint64_t result __attribute__((unused));
+
+static inline uint64_t read_lines(const char *at, size_t bytes) {
+  uint64_t all = 0;
+  for (size_t b = 0; b < bytes; b += CACHE_LINE) all ^= *(const volatile word *)(const void *)(at + b);
+  return all;
+}
+
+static inline void write_blocks(problem *p) {
+  if (p->boxes_out)
+    for (int i = 0; i < p->out; i++) write_lines(p->send + p->first_out[i], 1);
+  else write_lines(p->send, p->room_out);
+}
+
+static inline void read_blocks(problem *p) {
+  uint64_t all = 0;
+  if (p->boxes_in)
+    for (int j = 0; j < p->in; j++) all ^= read_lines(p->recv + p->first_in[j], 1);
+  else all = read_lines(result_of(p), room_of_result(p));
+  result = all;
+}
+
+/* a call of an alternative with that */
+#define STEP(name)                    \
+  static void name##_step(problem *p) { \
+    write_blocks(p);                  \
+    name(p);                          \
+    read_blocks(p);                   \
+  }
+
 /* What is sent in the `number`th call, of this process alone; where results arrive is cleared. Sums
    of doubles must not depend on their order. */
 static inline void fill_buffers(problem *p, int number) {

@@ -10,7 +10,6 @@
 enum { LINE_WORDS = 7, HALF = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 128 };
 
 /* not moved by the compiler's knowledge of types */
-typedef uint64_t __attribute__((may_alias)) word;
 
 /* one direction; `got` alone is written by the receiver */
 typedef struct {
@@ -58,13 +57,5 @@ static void await(_Atomic uint64_t *flag, uint64_t number) {
   while (atomic_load_explicit(flag, memory_order_acquire) < number) spin(&vain);
 }
 
-enum { CACHE_LINE = 64 };
-
-static void write_lines(char *at, size_t bytes) {
-  for (size_t b = 0; b < bytes; b += CACHE_LINE) {
-    volatile word *w = (word *)(void *)(at + b);
-    *w = *w;
-  }
-}
 
 #endif

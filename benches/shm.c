@@ -278,39 +278,10 @@ static void reduce_by_startall(problem *p) {
 
 /* ---- each call writes what it sends and reads what it gets; values stay, to be checked */
 
-static volatile uint64_t result;
-
-static uint64_t read_lines(const char *at, size_t bytes) {
-  uint64_t all = 0;
-  for (size_t b = 0; b < bytes; b += CACHE_LINE) all ^= *(const volatile word *)(const void *)(at + b);
-  return all;
-}
-
-static void write_blocks(problem *p) {
-  if (p->boxes_out)
-    for (int i = 0; i < p->out; i++) write_lines(p->send + p->first_out[i], 1);
-  else write_lines(p->send, p->room_out);
-}
-
-static void read_blocks(problem *p) {
-  uint64_t all = 0;
-  if (p->boxes_in)
-    for (int j = 0; j < p->in; j++) all ^= read_lines(p->recv + p->first_in[j], 1);
-  else all = read_lines(result_of(p), room_of_result(p));
-  result = all;
-}
-
 static void touch_step(problem *p) {
   write_blocks(p);
   read_blocks(p);
 }
-
-#define STEP(name)                    \
-  static void name##_step(problem *p) { \
-    write_blocks(p);                  \
-    name(p);                          \
-    read_blocks(p);                   \
-  }
 
 STEP(plan)
 STEP(ours)

@@ -158,8 +158,10 @@ extern "C" {
 //   as one message.
 // - `mpix_shared_memory`: the most bytes of shared memory for the messages to one process of the
 //   node (default 10 MiB; below 64 KiB none).
-// - `mpix_single_copy`: `true` (default) or `false`, whether long messages within a node are copied
-//   from the sender's memory where the kernel permits that.
+// - `mpix_single_copy`: which messages within a node are copied from the sender's memory where the
+//   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
+//   those longer than a cell of shared memory; a number of bytes, also those as long; `false`,
+//   none.
 // - `mpix_transport`: `messages` (default), `rma` or `auto`, what carries blocks between processes
 //   that share no memory.
 // - `mpix_rma_synchronization`: `active` (default) or `passive`, how puts are synchronized.

@@ -39,7 +39,7 @@ static const char *file(void) {
   snprintf(below, sizeof below, "%s/mpix-neighbor", folder);
   DIR *d = opendir(below);
   for (struct dirent *e; d && (e = readdir(d));) {
-    if (e->d_name[0] == '.') continue;
+    if (strncmp(e->d_name, "loggp-", 6)) continue;
     snprintf(path, sizeof path, "%s/%s", below, e->d_name);
     files++;
   }

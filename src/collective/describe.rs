@@ -77,16 +77,16 @@ fn sharing(pool: &ExecutorPool) -> String {
     let n = pool.neighborhood();
     let near = |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count();
     let (sources, targets) = (near(n.sources()), near(n.targets()));
+    let cell = link.eager_limit >> 10;
+    let once = link.single_from.saturating_sub(1) >> 10;
     let long = match link.count_copying() {
-        (0, _) => "in chunks, or by MPI if they are started".to_owned(),
-        (some, all) if some == all => "copied from the sender's memory".to_owned(),
-        (some, all) => format!("copied from the sender's memory on {some} of {all} ways"),
+        (0, _) => format!("above {cell} KiB: in chunks, or by MPI if they are started"),
+        (some, all) if some == all => format!("above {once} KiB: copied from the sender's memory"),
+        (some, all) => format!("above {once} KiB: copied from the sender's memory on {some} of {all} ways"),
     };
     format!(
-        "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process; \
-         messages above {} KiB: {long}",
+        "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process; messages {long}",
         link.bytes() >> 10,
-        link.eager_limit >> 10,
     )
 }
 

@@ -43,12 +43,17 @@ pub fn remember(place: &Place, found: Found) -> crate::error::Result<()> {
 
 /// Reads the parameters of a place from its file. `None` if there is no file that counts.
 pub fn read(place: &Place) -> Option<Loggp> {
-    let path = path(place)?;
+    read_file(place.file(), "LogGP parameters", |text| place.read(text))
+}
+
+/// Reads what a file holds by `parse`; `what` that is, for the log.
+pub fn read_file<T>(name: String, what: &str, parse: impl Fn(&str) -> std::result::Result<T, String>) -> Option<T> {
+    let path = path(name)?;
     match environment::text(&path) {
-        Ok(text) => match place.read(&text) {
-            Ok(parameters) => {
-                log::info!("LogGP parameters read from {}", path.display());
-                Some(parameters)
+        Ok(text) => match parse(&text) {
+            Ok(found) => {
+                log::info!("{what} read from {}", path.display());
+                Some(found)
             }
             Err(why) => {
                 log::info!("{} does not count: {why}", path.display());
@@ -66,15 +71,20 @@ pub fn read(place: &Place) -> Option<Loggp> {
 
 /// Writes the parameters of a place into its file.
 pub fn write(place: &Place, parameters: &Loggp) {
-    let Some(path) = path(place) else { return };
-    match replace(&path, &place.text(parameters)) {
-        Ok(()) => log::info!("LogGP parameters written to {}", path.display()),
-        Err(e) => log::info!("LogGP parameters are not kept, as {} cannot be written: {e}", path.display()),
+    write_file(place.file(), "LogGP parameters", &place.text(parameters));
+}
+
+/// Writes a file with this text; `what` that is, for the log.
+pub fn write_file(name: String, what: &str, text: &str) {
+    let Some(path) = path(name) else { return };
+    match replace(&path, text) {
+        Ok(()) => log::info!("{what} written to {}", path.display()),
+        Err(e) => log::info!("{what} cannot be kept, as {} cannot be written: {e}", path.display()),
     }
 }
 
-fn path(place: &Place) -> Option<PathBuf> {
-    Some(kept_folder(environment::variable)?.join(place.file()))
+fn path(name: String) -> Option<PathBuf> {
+    Some(kept_folder(environment::variable)?.join(name))
 }
 
 /// Puts a file with this text in the place of one that may be there.

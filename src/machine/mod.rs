@@ -17,6 +17,7 @@ use crate::select::hints::Learn;
 use crate::select::hints::origins::Origin;
 use crate::util::cast::to_usize;
 
+pub mod copies;
 mod kept;
 mod measure;
 

@@ -22,7 +22,7 @@ use crate::util::random::mix;
 pub const FILES: u64 = 64;
 
 /// The last line, by which a file that is cut off is known.
-const END: &str = "# end\n";
+pub(super) const END: &str = "# end\n";
 
 /// Times of a message above this, in microseconds, are no measured ones.
 const LONGEST: f64 = 1e9;
@@ -92,7 +92,7 @@ pub fn rounded(parameters: &Loggp) -> Loggp {
 }
 
 /// The name of a host without its domain, and with `#` for each number.
-fn pattern(host: &str) -> String {
+pub(super) fn pattern(host: &str) -> String {
     let mut pattern = String::new();
     for c in line(host.split('.').next().unwrap_or_default()).chars() {
         match c {

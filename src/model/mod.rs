@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod copies;
 pub mod fit;
 pub mod generate;
 pub mod kept;

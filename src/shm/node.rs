@@ -1,6 +1,8 @@
 //! The node that a process runs on: the processes there, and whether there are cores for all of
 //! them.
 
+use std::sync::OnceLock;
+
 use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -60,30 +62,41 @@ pub struct Team {
     ranks: Vec<u32>,
     oversubscribed: bool,
     kept: Kept,
+    /// What the members have agreed on.
+    note: OnceLock<Note>,
 }
 
+/// Two words that say something about a node; zeros say nothing.
+pub type Note = [u64; 2];
+
 impl Team {
-    /// Finds the processes. Collective.
-    pub fn new(comm: &Comm) -> Result<Team> {
+    /// Finds the processes. The `note` of the first member becomes that of all; a member may have
+    /// another one. Collective.
+    pub fn new(comm: &Comm, note: Note) -> Result<Team> {
         let node = comm.node()?;
         let oversubscribed = oversubscribed(&node)?;
-        Team::of(node, comm.rank()?, oversubscribed)
+        Team::of(node, comm.rank()?, oversubscribed, note)
     }
 
     /// Returns the members that pass the same `color`; `rank` is the caller's in the communicator.
     /// Collective over the team.
     pub fn part(&self, color: u32, rank: u32) -> Result<Team> {
-        Team::of(self.comm.split(color)?, rank, self.oversubscribed)
+        Team::of(self.comm.split(color)?, rank, self.oversubscribed, Note::default())
     }
 
-    fn of(node: Comm, rank: u32, oversubscribed: bool) -> Result<Team> {
+    fn of(node: Comm, rank: u32, oversubscribed: bool, [first, second]: Note) -> Result<Team> {
         let (me, size) = (node.rank()?, node.size()?);
         let [number, start, spaces] = liveness::card()?;
-        let all = coll::allgather_words(&node, [rank.into(), number, start, spaces], size)?;
-        let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
+        let all = coll::allgather_words(&node, [rank.into(), number, start, spaces, first, second], size)?;
+        let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces, ..]| [number, start, spaces]).collect();
         liveness::introduce(&node, &cards)?;
+        let note = OnceLock::new();
+        if let Some(&[.., first, second]) = all.first().filter(|card| card[4..] != Note::default()) {
+            // it is new
+            let _ = note.set([first, second]);
+        }
         let ranks = all.into_iter().map(|[rank, ..]| to_u32(rank)).collect();
-        Ok(Team { comm: node, me, ranks, oversubscribed, kept: Kept::default() })
+        Ok(Team { comm: node, me, ranks, oversubscribed, note, kept: Kept::default() })
     }
 
     /// Memory that the members keep for segments to come.
@@ -105,6 +118,17 @@ impl Team {
         /// For each process.
         const LITTLE: u64 = 1 << 20;
         LITTLE * self.ranks.len() as u64
+    }
+
+    /// Returns what the members have agreed on, if they have.
+    pub fn note(&self) -> Option<Note> {
+        self.note.get().copied()
+    }
+
+    /// Records what the members have agreed on, all the same. Only the first time counts.
+    pub fn agree_on(&self, note: Note) {
+        // an earlier one stays
+        let _ = self.note.set(note);
     }
 
     /// Communicator of the members.

@@ -18,7 +18,7 @@ use super::batch::SPARE;
 use super::peer::MOST_UNACKNOWLEDGED;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::shm::node::Team;
+use crate::shm::node::{Note, Team};
 use crate::shm::ring::{Header, IN_CELL, INLINE, Ring, Sender, WORDS};
 use crate::shm::segment::Segment;
 use crate::util::cast::to_u32;
@@ -90,7 +90,7 @@ impl Rings {
     /// processes in order of their ranks count as a node. Returns `None` where the caller has no
     /// other process on its node, or cannot share memory with them. Collective over `comm`.
     pub fn new(comm: &Comm, node_size: Option<u32>, capacity: usize) -> Result<Option<Rings>> {
-        let (mut team, rank) = (Team::new(comm)?, comm.rank()?);
+        let (mut team, rank) = (Team::new(comm, Note::default())?, comm.rank()?);
         if let Some(processes) = node_size {
             team = team.part(rank / processes, rank)?;
         }
@@ -147,7 +147,12 @@ impl Rings {
                 whole[..part.len()].copy_from_slice(part);
                 *word = u64::from_ne_bytes(whole);
             }
-            link.sender.put(number, ring, Header { bytes, location: IN_CELL, acks: 0 }, &words[..message.len().div_ceil(size_of::<u64>())]);
+            link.sender.put(
+                number,
+                ring,
+                Header { bytes, location: IN_CELL, acks: 0 },
+                &words[..message.len().div_ceil(size_of::<u64>())],
+            );
         } else {
             if link.on_way.len() >= ASKED_TOGETHER {
                 while let Some(&(first, buffer)) = link.on_way.front()

@@ -12,13 +12,14 @@ use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
 use crate::machine;
+use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, device};
 use crate::schedule::{Input, Operations};
-use crate::select::hints::{self, Hints};
+use crate::select::hints::{self, Hints, SingleCopy};
 use crate::select::{self, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
@@ -91,7 +92,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         }
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-    let links = share_memory(&team, &neighborhood, &hints, &wanted, processes, generation)?;
+    let links = share_memory(&team, &neighborhood, &mut hints, &wanted, processes, generation)?;
     let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links)?.into_iter();
     let mut links = links.into_iter();
     // from here on only MPI itself can fail on some processes and not on others
@@ -168,7 +169,7 @@ impl Own {
     /// Duplicates the communicator, and splits the duplicate by nodes. Collective.
     fn make(comm: Communicator) -> Result<Own> {
         let comm = Comm::duplicate(comm)?;
-        let team = Team::new(&comm)?;
+        let team = Team::new(&comm, machine::copies::known()?)?;
         // with more processes on the node than cores, waiting must yield the core unless MPI does
         let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
         Ok(Own { comm: Arc::new(comm), waiting, team: Arc::new(team) })
@@ -248,7 +249,7 @@ fn select_schedules(
 fn share_memory(
     team: &Team,
     n: &Neighborhood,
-    hints: &Hints,
+    hints: &mut Hints,
     operations: &[Operation],
     processes: u32,
     generation: u64,
@@ -258,6 +259,7 @@ fn share_memory(
     if hints.verify || bytes < hints::LEAST_SHARED {
         return Ok(Vec::new());
     }
+    let single_from = single_copies(team, hints)?;
     let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
     let part;
     let team = match &hints.nodes {
@@ -272,9 +274,29 @@ fn share_memory(
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Ok(channel::make(team, n, &common, (bytes, single_from), tags, generation)?.unwrap_or_default())
+}
+
+/// From how many bytes on messages are copied from their sender's memory, where that is less than
+/// a cell has; `None` for none. Collective over the node.
+fn single_copies(team: &Team, hints: &mut Hints) -> Result<Option<u64>> {
     // device memory is MPI's to write
-    let single_copy = hints.single_copy && !device::is_in_use();
-    Ok(channel::make(team, n, &common, (bytes, single_copy), tags, generation)?.unwrap_or_default())
+    if hints.devices || device::is_in_use() {
+        return Ok(None);
+    }
+    Ok(match hints.single_copy {
+        SingleCopy::Never => None,
+        SingleCopy::AboveCell => Some(u64::MAX),
+        SingleCopy::From(bytes) => Some(bytes),
+        SingleCopy::Auto if team.size() < 2 => None,
+        SingleCopy::Auto => match machine::copies::learn(team)? {
+            Some((from, origin)) => {
+                hints.learn_single_copy(from, origin);
+                (from != copies::NEVER).then_some(from)
+            }
+            None => Some(u64::MAX),
+        },
+    })
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.

@@ -16,7 +16,7 @@ use crate::mpi::coll;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
-use crate::shm::ring::{self, CELLS, Ring, Sender};
+use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Ring, Sender};
 use crate::shm::segment::Segment;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -43,11 +43,6 @@ pub struct Part {
 
 /// Bytes of all small buffers.
 const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
-
-/// Chunks of a long message that can be in memory at a time, and the most bytes of one. Together
-/// they stay in a core's cache.
-pub const CHUNKS: u64 = 8;
-const LONGEST_CHUNK: usize = 128 << 10;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -120,6 +115,8 @@ pub struct Channels {
     pub inbound: Vec<Inbound>,
     /// Most bytes of a message in an eager buffer.
     pub eager_limit: usize,
+    /// Least bytes of a message that is copied once, where that is permitted.
+    pub single_from: u64,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
@@ -206,9 +203,10 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the channels of all operations of a neighborhood.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. With `single_copy`, long messages are read from
-/// the sender's memory where the kernel permits that. `generation` counts the communicator's
-/// neighborhoods, equally on all processes.
+/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes, and
+/// all that are longer than a cell, are read from the sender's memory where the kernel permits
+/// that; with `None` none are. `generation` counts the communicator's neighborhoods, equally on all
+/// processes.
 ///
 /// Collective over the node: the cost of `Segment::reused`, and one barrier, two where the segment
 /// is new. Returns `None` on all processes of the node if there is no shared memory, and on this
@@ -217,7 +215,7 @@ pub fn make(
     team: &Team,
     n: &Neighborhood,
     common: &[bool],
-    (bytes, single_copy): (usize, bool),
+    (bytes, single_from): (usize, Option<u64>),
     (first_tag, tags): (u64, u64),
     generation: u64,
 ) -> Result<Option<Vec<Arc<Channels>>>> {
@@ -266,7 +264,7 @@ pub fn make(
         // tell each source at which place among this process's rings its own are
         // SAFETY: the table has a word for each pair of processes.
         unsafe { &*place(me, member as usize) }.store(to_u32(k), Ordering::Relaxed);
-        let owner = (single_copy && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
+        let owner = (single_from.is_some() && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
         readable.push(owner);
         for operation in 0..common.len() {
             // SAFETY: the ring lies in the segment; it consists of atomics.
@@ -320,6 +318,7 @@ pub fn make(
             outbound,
             inbound,
             eager_limit: large_buffer,
+            single_from: single_from.map_or(u64::MAX, |from| from.min(large_buffer as u64 + 1)),
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
@@ -440,6 +439,13 @@ impl Channels {
         detached.push(sent);
         // a failure is the receiver's to notice
         detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    }
+
+    /// Most bytes of a message that is copied twice whatever its sender and receiver do, if `reads`
+    /// says that the receiver can read the sender's memory. `limit` is the sender's eager limit.
+    pub fn short(&self, reads: bool, limit: usize) -> usize {
+        let below = usize::try_from(self.single_from - 1).unwrap_or(usize::MAX);
+        if reads { limit.min(below) } else { limit }
     }
 
     /// Of the sources and targets, how many copy long messages from the sender's memory; and how

@@ -147,6 +147,7 @@ impl Shm {
             comm,
             self_comm,
             me: to_int(n.rank()),
+            short: channels.short(parts.combine.is_none(), channels.eager_limit),
             tag: 0,
             started_only: parts.started_only,
             number: 0,
@@ -260,8 +261,10 @@ impl Executor for Shm {
             recv.in_ring = true;
             recv.unfolded = recv.blocks.len();
             self.receiving.push(i);
-            if recv.bytes > self.channels.inbound[i].eager_limit {
-                let comes_by_mpi = self.started_only && self.channels.inbound[i].process.is_none();
+            let source = &self.channels.inbound[i];
+            let reads = source.process.is_some() && self.folding.is_none();
+            if recv.bytes > self.channels.short(reads, source.eager_limit) {
+                let comes_by_mpi = self.started_only && source.process.is_none();
                 if (comes_by_mpi || self.receives_on_device(i))
                     && let Err(e) = self.post(i)
                 {

@@ -105,6 +105,16 @@ impl Shm {
         targets.iter().all(|out| out.reads || out.is_gone()) && !self.sends_from_device(k)
     }
 
+    /// True if message `k` is to be copied from where it lies: it is too long for an eager buffer,
+    /// or that is faster. Of shorter messages, blocks that are combined would be copied to a buffer
+    /// then, and those with gaps packed into one first, which saves no copy.
+    pub(super) fn is_to_publish(&self, k: usize) -> bool {
+        let send = &self.sends()[k];
+        let saves = || self.folding.is_none() && blocks::staged_bytes(&self.inputs[send.blocks.clone()]) == 0;
+        (send.bytes > self.channels.eager_limit || (send.bytes as u64 >= self.channels.single_from && saves()))
+            && self.can_publish(k)
+    }
+
     /// Announces a message that its targets copy from where it lies.
     #[cold]
     pub(super) fn publish(&mut self, k: usize) -> Result<()> {

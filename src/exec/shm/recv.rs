@@ -3,12 +3,11 @@
 // inline(always): plans with blocks of 256 B take 10 % to 18 % less time, with `send`, `recv`,
 // `exec/blocks.rs` and `shm/ring.rs` together (benches/fuse.c).
 
-use super::channel::CHUNKS;
 use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
-use crate::shm::ring::{AT_SENDER, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
+use crate::shm::ring::{AT_SENDER, CHUNKS, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 use crate::util::cast::to_usize;
 
 /// A step that a message can take now.

@@ -6,14 +6,14 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::channel::{CHUNKS, EagerBuffer};
+use super::channel::EagerBuffer;
 use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::pack::Loopback;
 use crate::error::Result;
 use crate::exec::blocks::{self, MessageBlock};
 use crate::observe::Medium;
-use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
+use crate::shm::ring::{CHUNKS, Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
 use crate::util::cast::{to_u32, to_usize};
 
 /// A step that a message can take now.
@@ -74,13 +74,12 @@ impl Shm {
         let send = &self.sends()[k];
         match send.state {
             SendState::Waiting if self.has_room(send) => {
-                if send.bytes > self.channels.eager_limit {
+                if send.bytes > self.short {
                     self.next_of_long(k)
                 } else if send.bytes <= INLINE {
                     Some(SendStep::Inline)
                 } else {
-                    let buffer = self.channels.free_buffer(&send.targets, &self.holders(send), self.number, send.bytes);
-                    buffer.map(SendStep::Eager)
+                    self.find_buffer(send)
                 }
             }
             SendState::Published => self.can_conclude(k).then_some(SendStep::Conclude),
@@ -89,13 +88,22 @@ impl Shm {
         }
     }
 
-    /// Returns how a message longer than an eager buffer can begin: at once, or once all its
-    /// receivers are ready and have said how they take it.
+    #[inline(always)]
+    fn find_buffer(&self, send: &OutMessage) -> Option<SendStep> {
+        let buffer = self.channels.free_buffer(&send.targets, &self.holders(send), self.number, send.bytes);
+        buffer.map(SendStep::Eager)
+    }
+
+    /// Returns how a long message can begin: at once, or, if it is longer than an eager buffer,
+    /// once all its receivers are ready and have said how they take it.
     #[cold]
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
-        if self.can_publish(k) {
+        if self.is_to_publish(k) {
             return Some(SendStep::Publish);
+        }
+        if send.bytes <= self.channels.eager_limit {
+            return self.find_buffer(send);
         }
         let mut in_chunks = true;
         for out in &self.channels.outbound[send.targets.clone()] {

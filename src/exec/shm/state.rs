@@ -165,6 +165,8 @@ pub struct Shm {
     pub(super) self_comm: Option<Arc<Comm>>,
     pub(super) me: i32,
     pub(super) tag: i32,
+    /// Most bytes of a message to send that is copied twice in any case.
+    pub(super) short: usize,
     /// True for requests: the caller need not come back soon after the start.
     pub(super) started_only: bool,
     pub(super) number: u64,

@@ -18,7 +18,9 @@ mod value;
 mod window;
 
 pub use machine::{Measuring, kept_folder, loggp_path, site_loggp};
-pub use neighborhood::{Hints, LEAST_SHARED, Learned, MOST_EDGES, ScheduleHint, Synchronization, Transport, fuse, matches_alone};
+pub use neighborhood::{
+    Hints, LEAST_SHARED, Learned, MOST_EDGES, ScheduleHint, SingleCopy, Synchronization, Transport, fuse, matches_alone,
+};
 pub use sparse::SparseHints;
 pub use value::Learn;
 pub use window::WindowHints;

@@ -9,7 +9,7 @@ use super::names::*;
 use super::origins::{NEIGHBORHOOD, Origin, Origins, lines, short};
 use super::value::{Learn, LoggpValue, TRUTH, digest, find, note};
 use crate::error::Result;
-use crate::model::Loggp;
+use crate::model::{Loggp, copies};
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
 use crate::topology::nodes::Placement;
 
@@ -55,6 +55,34 @@ pub enum Synchronization {
     Active,
     /// With a passive target: the process that puts says so in the other one's memory.
     Passive,
+}
+
+/// Which messages between processes of a node stay in the sender's memory, from where the receiver
+/// copies them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SingleCopy {
+    /// Those for which a measurement says that this is faster.
+    Auto,
+    /// Those that are longer than a cell of shared memory.
+    AboveCell,
+    /// Those of at least so many bytes.
+    From(u64),
+    /// None.
+    Never,
+}
+
+impl SingleCopy {
+    /// The least number of bytes.
+    const LEAST: u64 = 4097;
+
+    fn word(self) -> u64 {
+        match self {
+            SingleCopy::Auto => 0,
+            SingleCopy::AboveCell => 1,
+            SingleCopy::Never => 2,
+            SingleCopy::From(bytes) => bytes,
+        }
+    }
 }
 
 /// Parameters of the machine that a set call found out. Ignored by comparisons: they follow from
@@ -107,9 +135,9 @@ pub struct Hints {
     /// operation from one process to another on its node (default 10 MiB). Below [`LEAST_SHARED`],
     /// all messages go by MPI.
     pub shared_memory: u64,
-    /// `mpix_single_copy`: true (default) if receivers copy messages longer than a cell of shared
-    /// memory from the sender's memory where the kernel lets a process read another's.
-    pub single_copy: bool,
+    /// `mpix_single_copy`: which messages receivers copy from the sender's memory, where the kernel
+    /// lets a process read another's: `auto` (default), `true`, `false` or a number of bytes.
+    pub single_copy: SingleCopy,
     /// `mpix_transport`: `messages` (default), `rma` or `auto`.
     pub transport: Transport,
     /// `mpix_rma_synchronization`: `active` (default) or `passive`.
@@ -146,7 +174,7 @@ impl Default for Hints {
             reduce_order: FoldOrder::Source,
             fuse: None,
             shared_memory: DEFAULT_SHARED,
-            single_copy: true,
+            single_copy: SingleCopy::Auto,
             transport: Transport::Messages,
             rma_synchronization: Synchronization::Active,
             verify: false,
@@ -210,7 +238,15 @@ impl Hints {
             hints.shared_memory = v.number(0..=1 << 30)?;
         }
         if let Some(v) = value(SINGLE_COPY)? {
-            hints.single_copy = v.choose(&truth)?;
+            let mut words = vec![("auto", SingleCopy::Auto)];
+            words.extend(TRUTH.map(|(text, value)| (text, if value { SingleCopy::AboveCell } else { SingleCopy::Never })));
+            hints.single_copy = match v.text.trim().parse() {
+                Ok(bytes) if bytes >= SingleCopy::LEAST => SingleCopy::From(bytes),
+                _ => v.choose(&words).map_err(|_| {
+                    let words: Vec<&str> = words.iter().map(|word| word.0).collect();
+                    v.wrong(format!("{}, or a number of bytes from {} on", words.join(", "), SingleCopy::LEAST))
+                })?,
+            };
         }
         if let Some(v) = value(TRANSPORT)? {
             hints.transport =
@@ -291,7 +327,7 @@ impl Hints {
             self.fuse.map_or(0, |fuse| 1 + u64::from(fuse)),
             self.verify.into(),
             self.shared_memory,
-            self.single_copy.into(),
+            self.single_copy.word(),
             self.loggp.is_some().into(),
             self.learn as u64,
             self.whole_communicator.into(),
@@ -341,6 +377,11 @@ impl Hints {
     /// Two lines: the hints in effect, and their sources.
     pub fn describe(&self) -> String {
         lines(&NEIGHBORHOOD, &self.origins.0)
+    }
+
+    /// Records from how many bytes on messages are copied once, as a set call found out.
+    pub fn learn_single_copy(&mut self, from: u64, origin: Origin) {
+        self.origins.0.push((SINGLE_COPY.0, copies::text(from), origin));
     }
 
     /// Records the source of the machine's parameters if no hint gives them.

@@ -61,7 +61,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
     (FUSE, "auto"),
     (WHOLE_COMMUNICATOR, "false"),
     (SHARED_MEMORY, "10485760"),
-    (SINGLE_COPY, "true"),
+    (SINGLE_COPY, "auto"),
     (TRANSPORT, "messages"),
     (RMA_SYNCHRONIZATION, "active"),
     (NODES, "not given"),
