@@ -75,8 +75,8 @@ pub const WORDS: usize = 13;
 /// Bytes of a message that fit in its cell.
 pub const INLINE: usize = 8 * WORDS;
 
-/// A message, or where it lies: a pair of cache lines, written by the sender only. Of the second one
-/// nothing is read or written unless the message is that long.
+/// A message, or where it lies: a pair of cache lines, written by the sender only. Nobody reads or
+/// writes the second one unless the message is that long.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Cell {
@@ -389,8 +389,8 @@ mod tests {
     const HEADER: Header = Header { bytes: 16, location: IN_CELL, acks: 0 };
 
     #[test]
-    fn a_cell_is_a_cache_line() {
-        assert_eq!((size_of::<Cell>(), size_of::<Ring>()), (64, 896));
+    fn a_cell_is_a_pair_of_cache_lines() {
+        assert_eq!((size_of::<Cell>(), size_of::<Ring>()), (128, 1408));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! memory, all others by messages (`exec/p2p`).
 //!
 //! All blocks for one process travel in one message. It enters the ring of a channel
-//! (`shm/ring.rs`): up to 104 bytes in the cell itself, up to the eager limit in a buffer beside the
-//! ring. A longer message stays where it is, and the receiver copies it from there (`pull.rs`); or,
-//! where the kernel forbids that, it goes through the same memory in chunks, which the receiver
+//! (`shm/ring.rs`): up to 104 bytes in the cell itself, up to the eager limit in a buffer beside
+//! the ring. A longer message stays where it is, and the receiver copies it from there (`pull.rs`);
+//! or, where the kernel forbids that, it goes through the same memory in chunks, which the receiver
 //! copies out while the sender writes the next ones. The one block of a gather or reduction is
 //! written once for all targets. Reductions and accumulates combine blocks straight from there.
 //! Nothing is posted, matched or acknowledged by MPI.
