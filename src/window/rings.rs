@@ -1,16 +1,16 @@
 //! Messages of a window between the processes of a node, through shared memory.
 //!
 //! Each process has a ring (`shm/ring.rs`) from each other process of the node. A message of up to
-//! [`INLINE`] bytes, as a single operation and its answer are, lies in its cell: one or two
-//! cache lines travel. A longer one lies in a buffer of its sender's, which serves all targets and is used
-//! again once the receiver has taken the message out.
+//! [`INLINE`] bytes, as a single operation and its answer are, lies in its cell: one or two cache
+//! lines travel. A longer one lies in a buffer of its sender's, which serves all targets and is
+//! used again once the receiver has taken the message out.
 //!
 //! A ring has more cells than a process may have messages on its way to another one, so that a send
 //! never waits.
 //!
 //! Cost: a message is copied once, and applied where it lies. A poll looks at one cache line for
-//! each process of the node. Memory: 10 KiB for each pair of processes, and the buffers that were in
-//! use at a time; of all others, address space alone.
+//! each process of the node. Memory: 10 KiB for each pair of processes, and the buffers that were
+//! in use at a time; of all others, address space alone.
 
 use std::collections::VecDeque;
 
