@@ -2,15 +2,12 @@
 
 // inline(always): a blocking call with blocks of 8 B takes 7 % less time (benches/exchange.c).
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 
 use crate::collective::Operation;
-use crate::collective::handle::Extents;
-use crate::datatype::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
-use crate::datatype::known::Known;
+use crate::datatype::buffers::Ints;
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::datatype::{self, Datatypes};
-use crate::mpi::{self, Datatype, MPI_Datatype, MPI_Op, Op};
+use crate::mpi::{Datatype, MPI_Datatype, MPI_Op, Op};
 
 /// Checks a caller's array of `length` entries. It may be null if `length` is 0.
 ///
@@ -163,144 +160,6 @@ impl Entry for isize {
     #[inline(always)]
     fn ints(array: &[isize]) -> Ints<'_> {
         Ints::Address(array)
-    }
-}
-
-/// One side of a collective call: its buffer and the number of its blocks.
-///
-/// All of this is inlined into the functions of the C ABI, so that descriptions of buffers are
-/// built where they are used. A description that is returned through memory is read back in wider
-/// pieces than it was written in. The processor then waits for all its stores to complete,
-/// including those of the previous call's messages into another core's cache lines: 100 ns and more
-/// for each call.
-#[derive(Clone, Copy)]
-pub struct Side<'k> {
-    base: *mut c_void,
-    degree: usize,
-    names: &'static Names,
-    known: &'k Known,
-}
-
-/// The degrees and datatypes that both sides of a call are described for.
-#[derive(Clone, Copy)]
-pub struct Sides<'k> {
-    /// Entries of the source list.
-    pub sources: usize,
-    /// Entries of the target list.
-    pub targets: usize,
-    extents: &'k Extents,
-}
-
-impl<'k> Sides<'k> {
-    /// Makes it for these degrees.
-    #[inline(always)]
-    pub fn new(sources: usize, targets: usize, extents: &'k Extents) -> Self {
-        Sides { sources, targets, extents }
-    }
-
-    /// The send side.
-    #[inline(always)]
-    pub fn send(self, buffer: *const c_void) -> Side<'k> {
-        Side { base: buffer.cast_mut(), degree: self.targets, names: &SEND, known: &self.extents.send }
-    }
-
-    /// The receive side.
-    #[inline(always)]
-    pub fn recv(self, buffer: *mut c_void) -> Side<'k> {
-        Side { base: buffer, degree: self.sources, names: &RECV, known: &self.extents.recv }
-    }
-}
-
-impl Side<'_> {
-    #[inline(always)]
-    fn blocks<'a>(&self, (datatype, extent): (Datatype, i64), shape: Shape<'a>) -> Result<Blocks<'a>> {
-        if self.degree > 0 && mpi::is_in_place(self.base) {
-            return Err(Error::InPlace { argument: Argument::new(self.names.buffer) }.into());
-        }
-        Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })
-    }
-
-    /// Returns the datatype and its extent. On a side without blocks, neither is looked at.
-    ///
-    /// # Safety
-    /// As for [`Datatype::from_raw`], unless there are no blocks.
-    #[inline(always)]
-    unsafe fn datatype(&self, raw: MPI_Datatype) -> Result<(Datatype, i64)> {
-        if self.degree == 0 {
-            return Ok((datatype::byte(), 0));
-        }
-        // SAFETY: the caller vouches for the handle.
-        let datatype = unsafe { datatype(self.names.datatype, raw) }?;
-        Ok((datatype, self.known.extent(datatype)?))
-    }
-
-    #[inline(always)]
-    fn count(&self, count: i64) -> Result<i64> {
-        if count < 0 && self.degree > 0 {
-            return Err(Error::NegativeCount { argument: Argument::new(self.names.count), value: count }.into());
-        }
-        Ok(count)
-    }
-
-    /// Describes one block for all neighbors.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype or null.
-    #[inline(always)]
-    pub unsafe fn one<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the datatype.
-        self.blocks(unsafe { self.datatype(datatype) }?, Shape::One { count: self.count(count)? })
-    }
-
-    /// Describes consecutive blocks of one size.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype or null.
-    #[inline(always)]
-    pub unsafe fn equal<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the datatype.
-        self.blocks(unsafe { self.datatype(datatype) }?, Shape::Equal { count: self.count(count)? })
-    }
-
-    /// Describes blocks by counts, and displacements in extents.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype or null, the arrays null or valid for an entry of each
-    /// neighbor.
-    #[inline(always)]
-    pub unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(
-        self,
-        counts: *const C,
-        displs: *const D,
-        datatype: MPI_Datatype,
-    ) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for datatype and arrays.
-        unsafe {
-            let counts = C::ints(array(self.names.counts, counts, self.degree)?);
-            let displs = D::ints(array(self.names.displs, displs, self.degree)?);
-            self.blocks(self.datatype(datatype)?, Shape::Vector { counts, displs })
-        }
-    }
-
-    /// Describes blocks by counts, displacements in bytes, and datatypes.
-    ///
-    /// # Safety
-    /// The arrays must be null or valid for an entry of each neighbor, the datatypes of blocks with
-    /// data as for [`Datatype::from_raw`].
-    #[inline(always)]
-    pub unsafe fn general<'a, C: Entry + 'a, D: Entry + 'a>(
-        self,
-        counts: *const C,
-        displs: *const D,
-        datatypes: *const MPI_Datatype,
-    ) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the arrays.
-        unsafe {
-            let counts = C::ints(array(self.names.counts, counts, self.degree)?);
-            let displs = D::ints(array(self.names.displs, displs, self.degree)?);
-            let datatypes = Datatypes::from_raw(array(self.names.datatypes, datatypes, self.degree)?);
-            self.blocks((datatype::byte(), 0), Shape::General { counts, displs, datatypes })
-        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! which allocates for the first arrays of their width.
 
 // inline(always): the C functions know the shapes, so that one comparison is left of all these, and
-// nothing is read that was just written (see `capi/args.rs`).
+// nothing is read that was just written (see `capi/dispatch.rs`).
 
 use super::buffers::{Blocks, Buffers, Ints, Shape};
 use super::known::Known;
