@@ -5,7 +5,8 @@
  * hand-written Irecv/Isend/Waitall, persistent requests (MPI_Startall), Sendrecv in dimension order
  * (2-D).
  *
- * Each call writes what it sends and reads what it gets, as in persistent.c. Method: see measure.h. */
+ * Each call writes what it sends and reads what it gets, as in persistent.c.
+ * Method: see measure.h. */
 #define _GNU_SOURCE
 #include "edges.h"
 
