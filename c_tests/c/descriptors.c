@@ -2,17 +2,8 @@
    than before, and no mapping of the library is left. Neighborhoods of one communicator that follow
    one another use the same memory, and find nothing there of those before. */
 #define _DEFAULT_SOURCE
-#include <dirent.h>
-
+#include "resources.h"
 #include "test.h"
-
-static int files(void) {
-  int count = 0;
-  DIR *dir = opendir("/proc/self/fd");
-  while (dir && readdir(dir)) count++;
-  if (dir) closedir(dir);
-  return count;
-}
 
 /* mappings of the library's memory */
 static int mappings(void) {
@@ -81,11 +72,11 @@ static void one_after_the_other(int count) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   for (int number = 1; number <= count; number++) {
     follow(number, send, recv, &plan, comm);
-    if (number == 100) before = files();
+    if (number == 100) before = test_files();
     if (mappings() > most) most = mappings();
   }
   MPI_Barrier(comm);
-  CHECK(files() <= before, "%d open files, and %d before", files(), before);
+  CHECK(test_files() <= before, "%d open files, and %d before", test_files(), before);
   CHECK(most <= 4, "%d mappings", most);
   MPI_Comm_free(&comm);
   free(send), free(recv);
@@ -118,10 +109,10 @@ int main(int argc, char **argv) {
   test_init(&argc, &argv);
   for (int k = 0; k < 5; k++) cycle(k);
   MPI_Barrier(MPI_COMM_WORLD);
-  int before = files();
+  int before = test_files();
   for (int k = 5; k < 105; k++) cycle(k);
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK(files() <= before, "%d open files, and %d before", files(), before);
+  CHECK(test_files() <= before, "%d open files, and %d before", test_files(), before);
   CHECK(mappings() == 0, "%d mappings are left", mappings());
   one_after_the_other(600);
   heavy();

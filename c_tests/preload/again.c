@@ -1,18 +1,10 @@
 /* Communicators that come and go: what the library keeps of one serves the next one only if all
    processes agree that it is like it, and nothing piles up. */
 #define _GNU_SOURCE
+#include "../c/resources.h"
 #include "preload.h"
 
-#include <dirent.h>
 #include <pthread.h>
-
-static int files(void) {
-  int count = 0;
-  DIR *dir = opendir("/proc/self/fd");
-  while (dir && readdir(dir)) count++;
-  if (dir) closedir(dir);
-  return count;
-}
 
 static int mappings(void) {
   int count = 0, c;
@@ -154,7 +146,7 @@ static void failing(void) {
 static void parents(void) {
   enum { PARENTS = 40, SHAPES = 8 };
   static MPI_Comm all[PARENTS];
-  int had = files(), most, count = test_size > 2 ? 10 : PARENTS;
+  int had = test_files(), most, count = test_size > 2 ? 10 : PARENTS;
   for (int p = 0; p < count; p++) {
     MPI_Comm_dup(MPI_COMM_WORLD, &all[p]);
     for (int k = 0; k < SHAPES; k++) {
@@ -163,11 +155,11 @@ static void parents(void) {
       topology_free(&t);
     }
   }
-  most = files();
+  most = test_files();
   CHECK(most <= had + 100, "%d open files, and %d before", most, had);
   for (int p = 0; p < count; p++) MPI_Comm_free(&all[p]);
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK(files() <= had + 2, "%d open files, and %d before", files(), had);
+  CHECK(test_files() <= had + 2, "%d open files, and %d before", test_files(), had);
 }
 
 /* hints of the environment count when a communicator is made: the report has both schedules */
@@ -257,7 +249,7 @@ static void cycles(int count) {
 static void flat(int count) {
   cycles(300);
   MPI_Barrier(MPI_COMM_WORLD);
-  int had[2] = {files(), mappings()};
+  int had[2] = {test_files(), mappings()};
   long used = resident();
   double end = MPI_Wtime() + 30;
   for (int done = 0, late = 0; done < count && !late; done += 100) {
@@ -267,7 +259,7 @@ static void flat(int count) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   /* the MPI may map memory of its own at any time */
-  CHECK(files() <= had[0] + 2, "%d open files, and %d before", files(), had[0]);
+  CHECK(test_files() <= had[0] + 2, "%d open files, and %d before", test_files(), had[0]);
   CHECK(mappings() <= had[1] + 8, "%d mappings, and %d before", mappings(), had[1]);
   CHECK(resident() <= used + 4096, "%ld KiB, and %ld before", resident(), used);
 }
