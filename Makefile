@@ -274,6 +274,7 @@ check:
 	c_tests/run --quick
 	@echo "make check: all passed"
 
+# what check builds for an MPI, and the warnings there
 check-builds: c-programs
 	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
 
