@@ -203,7 +203,9 @@ mod tests {
         ] {
             assert!(fits(MPICH, running, no) && !fits(OPEN_MPI, running, no), "{running}");
         }
-        assert!(!fits(OPEN_MPI, "SMPI Version 3.32", no));
+        for running in ["SMPI Version 3.32. Copyright The SimGrid Team 2007-2022", "SimGrid 4"] {
+            assert!(fits(SIMGRID, running, no) && !fits(OPEN_MPI, running, no) && !fits(MPICH, running, no), "{running}");
+        }
     }
 
     #[test]
