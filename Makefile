@@ -65,7 +65,8 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 .PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python bench
+  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python test-simulate \
+  bench simulate simulated
 
 # ==== Library
 
@@ -289,6 +290,7 @@ test:
 	@$(MAKE) test-c test-preload $(MPICH)
 	c_tests/faults/wrong-mpi
 	c_tests/dist
+	@$(MAKE) test-simulate
 	clients/run quick
 	@$(MAKE) test-python
 	@echo "make test: all passed"
@@ -387,6 +389,10 @@ test-python:
 	@$(MAKE) lib preload $(MPICH)
 	scripts/test-python
 
+# a small simulation, where SimGrid is
+test-simulate:
+	c_tests/simulate
+
 # programs of others, natively and under the preload library
 test-clients:
 	@scripts/deps test-clients
@@ -394,6 +400,21 @@ test-clients:
 	clients/run all
 
 # ==== Measurements
+
+# simulated times on networks of SimGrid, up to 10 minutes; SIMULATE_RANKS="1024" and
+# SIMULATE_SECONDS=600 take longer
+simulate:
+	@scripts/deps simulate
+	@$(MAKE) simulated
+	@scripts/simulate
+
+# the program; how fast the library runs does not matter, as only messages take simulated time
+SIMULATOR := $(CURDIR)/scripts/smpi/mpicc
+simulated: export CARGO_PROFILE_RELEASE_LTO := off
+simulated: export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 16
+simulated: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 1
+simulated:
+	@$(MAKE) build/$(subst /,-,$(patsubst /%,%,$(SIMULATOR)))/simulate MPICC=$(SIMULATOR)
 
 # this library, the MPI's own collectives and messages by hand
 bench:

@@ -3,6 +3,7 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=src/mpi/constants.c");
+    println!("cargo::rerun-if-changed=src/mpi/simgrid.c");
     println!("cargo::rerun-if-env-changed=MPICC");
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpix_neighbor.so.{}", env!("CARGO_PKG_VERSION_MAJOR"));
     #[cfg(feature = "mpi")]

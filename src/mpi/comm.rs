@@ -6,11 +6,16 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_SELF, RSMPI_COMM_WORLD, RSMPI_GROUP_NULL, RSMPI_UNDEFINED};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_GROUP_NULL, RSMPI_UNDEFINED};
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_u32, to_usize};
+
+unsafe extern "C" {
+    safe fn mpixn_comm_world() -> MPI_Comm;
+    safe fn mpixn_comm_self() -> MPI_Comm;
+}
 
 /// A communicator that someone else owns: a handle that is not null and valid for `'a`. Whoever
 /// makes one vouches for that, and everyone else may ask MPI about it.
@@ -26,13 +31,13 @@ unsafe impl Sync for Communicator<'_> {}
 /// Returns `MPI_COMM_WORLD`, for errors that belong to no communicator. It exists as long as MPI is
 /// usable.
 pub fn world() -> Communicator<'static> {
-    Communicator(RSMPI_COMM_WORLD, PhantomData)
+    Communicator(mpixn_comm_world(), PhantomData)
 }
 
 /// Returns `MPI_COMM_SELF`, for state of the process that belongs to no communicator. It exists as
 /// long as MPI is usable.
 pub fn itself() -> Communicator<'static> {
-    Communicator(RSMPI_COMM_SELF, PhantomData)
+    Communicator(mpixn_comm_self(), PhantomData)
 }
 
 impl<'a> Communicator<'a> {

@@ -3,6 +3,18 @@
 #include <mpi.h>
 #include <stddef.h>
 
+/* 1: simulated processes, which share one process of the system and take turns */
+#ifdef SMPI_H
+/* mpi-sys needs constants for these (scripts/smpi/mpi.h) */
+#undef MPI_COMM_WORLD
+#undef MPI_COMM_SELF
+#define MPI_COMM_SELF smpi_process_comm_self()
+#include "simgrid.c"
+const int mpixn_simulated = 1;
+#else
+const int mpixn_simulated = 0;
+#endif
+
 const void *const mpixn_in_place = MPI_IN_PLACE;
 const int mpixn_thread_multiple = MPI_THREAD_MULTIPLE;
 const int mpixn_max_error_string = MPI_MAX_ERROR_STRING;
@@ -40,6 +52,8 @@ MPI_Datatype mpixn_packed(void) { return MPI_PACKED; }
 int mpixn_tag_ub(void) { return MPI_TAG_UB; }
 int mpixn_win_model(void) { return MPI_WIN_MODEL; }
 int mpixn_win_unified(void) { return MPI_WIN_UNIFIED; }
+MPI_Comm mpixn_comm_world(void) { return MPI_COMM_WORLD; }
+MPI_Comm mpixn_comm_self(void) { return MPI_COMM_SELF; }
 MPI_Op mpixn_op_null(void) { return MPI_OP_NULL; }
 
 /* communicators made by MPI_Comm_dup do not inherit the attribute */
@@ -59,6 +73,8 @@ const char *mpixn_family(void) {
   return "Open MPI";
 #elif defined(MPICH_VERSION)
   return "MPICH";
+#elif defined(SMPI_H)
+  return "SimGrid";
 #else
   return "";
 #endif
@@ -72,6 +88,8 @@ const char *mpixn_built_for(void) {
   return "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION);
 #elif defined(MPICH_VERSION)
   return "MPICH " MPICH_VERSION;
+#elif defined(SMPI_H)
+  return "SimGrid (SMPI)";
 #else
   return "another MPI";
 #endif

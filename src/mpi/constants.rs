@@ -18,8 +18,6 @@ unsafe extern "C" {
     pub safe static RSMPI_UINT64_T: MPI_Datatype;
 
     pub safe static RSMPI_COMM_NULL: MPI_Comm;
-    pub safe static RSMPI_COMM_SELF: MPI_Comm;
-    pub safe static RSMPI_COMM_WORLD: MPI_Comm;
     pub safe static RSMPI_COMM_TYPE_SHARED: c_int;
     pub safe static RSMPI_UNEQUAL: c_int;
     pub safe static RSMPI_CART: c_int;

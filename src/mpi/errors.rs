@@ -79,8 +79,8 @@ fn set_string(code: c_int, text: &str) -> Result<()> {
         end -= 1;
     }
     let text = CString::new(text[..end].replace('\0', " ")).unwrap_or_default();
-    // SAFETY: a C string that MPI copies.
-    check(unsafe { mpi_sys::MPI_Add_error_string(code, text.as_ptr()) }, "MPI_Add_error_string")
+    // SAFETY: a C string that MPI copies. SimGrid declares it without `const`, and only reads it.
+    check(unsafe { mpi_sys::MPI_Add_error_string(code, text.as_ptr().cast_mut()) }, "MPI_Add_error_string")
 }
 
 /// Returns the number of one of our own classes.

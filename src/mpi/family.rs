@@ -10,14 +10,17 @@ use std::sync::Once;
 
 use super::library_version;
 use crate::error::{Error, Result};
+use crate::util::backoff::Pace;
 
 unsafe extern "C" {
     fn mpixn_family() -> *const c_char;
     fn mpixn_built_for() -> *const c_char;
+    safe static mpixn_simulated: c_int;
 }
 
 const OPEN_MPI: &str = "Open MPI";
 const MPICH: &str = "MPICH";
+const SIMGRID: &str = "SimGrid";
 
 /// Symbols that all MPIs of a family export, and no others.
 const OF_OPEN_MPI: &CStr = c"ompi_mpi_comm_world";
@@ -33,8 +36,8 @@ const NAMES: [(&str, &str); 9] = [
     ("MVAPICH", MPICH),
     ("Intel(R) MPI", MPICH),
     ("ParaStation MPI", MPICH),
-    ("SMPI", "SimGrid"),
-    ("SimGrid", "SimGrid"),
+    ("SMPI", SIMGRID),
+    (SIMGRID, SIMGRID),
 ];
 
 /// Returns the family that the library was built for; empty if `mpi.h` does not identify it.
@@ -53,6 +56,18 @@ pub fn wait_yields() -> bool {
 /// Returns true if the MPI is Open MPI.
 pub fn is_open_mpi() -> bool {
     built() == "Open MPI"
+}
+
+/// Returns true if the processes are simulated: they share one process of the system, its memory
+/// and its only thread, and take turns when they call MPI. Their time is MPI's, not the system's.
+#[inline]
+pub fn is_simulated() -> bool {
+    mpixn_simulated != 0
+}
+
+/// Returns how a process waits that may rest: a simulated one that does stops all of them.
+pub fn resting(pace: Pace) -> Pace {
+    if is_simulated() { Pace::POLLING } else { pace }
 }
 
 /// Returns true if `MPI_Win_test` may say that an epoch is over before all of its puts have
@@ -188,7 +203,9 @@ mod tests {
         ] {
             assert!(fits(MPICH, running, no) && !fits(OPEN_MPI, running, no), "{running}");
         }
-        assert!(!fits(OPEN_MPI, "SMPI Version 3.32", no));
+        for running in ["SMPI Version 3.32. Copyright The SimGrid Team 2007-2022", "SimGrid 4"] {
+            assert!(fits(SIMGRID, running, no) && !fits(OPEN_MPI, running, no) && !fits(MPICH, running, no), "{running}");
+        }
     }
 
     #[test]

@@ -55,7 +55,8 @@ pub fn leave(mut messages: Vec<Message>) {
 impl Drop for Leftovers {
     fn drop(&mut self) {
         let mut messages = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let (mut patience, mut backoff, mut progress) = (Patience::default(), Backoff::new(Pace::YIELDING), Instant::now());
+        let (mut patience, mut backoff, mut progress) =
+            (Patience::default(), Backoff::new(super::resting(Pace::YIELDING)), Instant::now());
         loop {
             let before = messages.len();
             messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));

@@ -366,7 +366,7 @@ impl Requests {
         let posted = unsafe { self.post_receives(&receives, tag, comm).and_then(|()| self.post_sends(&sends, tag, comm)) };
         posted.map_err(|e| (e, self.abandon(|i| i < receives.len())))?;
         // others may need this core to answer
-        let (mut patience, mut backoff) = (Patience::default(), Backoff::new(Pace::YIELDING));
+        let (mut patience, mut backoff) = (Patience::default(), Backoff::new(super::resting(Pace::YIELDING)));
         while !self.is_empty() && !self.test().map_err(|(_, error)| (error, false))? {
             if patience.is_over() {
                 patience.look_at_all(comm).map_err(|e| {

@@ -99,7 +99,7 @@ impl Peer<'_> {
             mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(self.rank), tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Isend")?;
-        let (begin, mut backoff) = (now(), Backoff::new(Pace::YIELDING));
+        let (begin, mut backoff) = (now(), Backoff::new(super::resting(Pace::YIELDING)));
         while done == 0 && now() - begin <= patience {
             // SAFETY: a live request; the results are locals.
             check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
@@ -119,7 +119,7 @@ pub fn idle_barrier(comm: &Comm) -> Result<()> {
     comm.is_whole()?;
     // SAFETY: a live communicator; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;
-    let (mut patience, mut backoff) = (Patience::default(), Backoff::new(Pace::SLEEPING));
+    let (mut patience, mut backoff) = (Patience::default(), Backoff::new(super::resting(Pace::SLEEPING)));
     loop {
         // SAFETY: a live request; the results are locals.
         check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;

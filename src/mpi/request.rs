@@ -100,6 +100,8 @@ impl Status {
         check(unsafe { mpi_sys::MPI_Get_count(status, packed().raw(), &mut count) }, "MPI_Get_count")?;
         let bytes: i64 = if count == RSMPI_UNDEFINED {
             let mut elements: mpi_sys::MPI_Count = 0;
+            // SimGrid declares it without `const`, and only reads it
+            let status = (&raw const *status).cast_mut();
             // SAFETY: as above.
             check(unsafe { mpi_sys::MPI_Get_elements_x(status, packed().raw(), &mut elements) }, "MPI_Get_elements_x")?;
             elements as i64

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::Result;
+use crate::mpi;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
@@ -188,7 +189,8 @@ fn pages(bytes: usize) -> u32 {
 }
 
 /// The offset of each process's part behind `head` bytes, and the length of all; `None` if nobody
-/// wants a part, or if that is more than `most`.
+/// wants a part, if that is more than `most`, or if processes are simulated: nothing simulates the
+/// time that memory takes.
 fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Vec<usize>, usize)> {
     let mut length = head;
     let mut parts = Vec::with_capacity(pages.len());
@@ -196,7 +198,7 @@ fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Vec<usize>, usize)
         parts.push(length);
         length = length.saturating_add(PAGE * pages as usize);
     }
-    (length > head && length <= most && !pages.contains(&u32::MAX)).then_some((parts, length))
+    (!mpi::is_simulated() && length > head && length <= most && !pages.contains(&u32::MAX)).then_some((parts, length))
 }
 
 impl Mapping {

@@ -1,0 +1,399 @@
+/* The library under SimGrid's SMPI: simulated times of ours beside the same exchange by hand, and
+ * what the library's model predicts. `make simulate` runs it; docs/simulation.md says what it
+ * means.
+ *
+ * A call begins at the same time on all processes and ends on the slowest one. What each
+ * alternative delivers is checked in each call.
+ *
+ * Usage: simulate sparse|halo|random|set [PARAMETERS], a file of LogGP parameters for the model */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <mpix_neighbor.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CALLS = 3, DEGREE = 6, TAG = 8, HALO = 26, RANDOM = 8 };
+
+/* this process, and what it works on */
+typedef struct {
+  int me, n, round, steps;
+  MPI_Comm comm;
+  const char *parameters;
+  /* a sparse exchange: messages of 8 bytes */
+  int targets[DEGREE], came, *sources;
+  uint64_t out[DEGREE], *words;
+  MPI_Info info;
+  int *counts, *counts_in;
+  /* a neighborhood: blocks of as many bytes each, or a multiple of them */
+  int in, edges_out, *from, *to, *bytes_in, *bytes_out, *at_in, *at_out, *tags_in, *tags_out;
+  char *send, *recv;
+  MPI_Request *requests;
+} job;
+
+static uint64_t mix(uint64_t z) {
+  z += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+static void *need(size_t bytes) {
+  void *p = calloc(1, bytes ? bytes : 1);
+  if (!p) MPI_Abort(MPI_COMM_WORLD, 1);
+  return p;
+}
+
+static void fail(const job *j, const char *name, const char *what) {
+  fprintf(stderr, "simulate: %s: process %d: %s\n", name, j->me, what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* ---- time */
+
+/* Simulated seconds from one step to the next: longer than any step. They cost nothing. */
+static const double step = 1;
+
+/* the longest call of each step: all processes share the program's variables, so that no message
+   is needed to take times */
+enum { STEPS = 1024 };
+static double longest[STEPS];
+
+/* all processes leave at the same time, that of their next step, which is returned */
+static double together(job *j) {
+  double begin = ++j->steps * step, left = begin - MPI_Wtime();
+  if (left < 0 || j->steps >= STEPS) fail(j, "time", "a step took too long, or there are too many");
+  struct timespec rest = {(time_t)left, (long)(1e9 * (left - (double)(time_t)left))};
+  nanosleep(&rest, NULL);
+  return begin;
+}
+
+/* microseconds that the slowest process took since `begin` */
+static double slowest(job *j, double begin) {
+  double mine = MPI_Wtime() - begin;
+  int now = j->steps;
+  if (mine > longest[now]) longest[now] = mine;
+  together(j);
+  return 1e6 * longest[now];
+}
+
+static MPI_Info info_of(const char *const pairs[][2], int count) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  for (int i = 0; i < count; i++)
+    if (pairs[i][1]) MPI_Info_set(info, pairs[i][0], pairs[i][1]);
+  return info;
+}
+
+/* `hand`: the time by hand, 0 for that itself; `model`: 0 where the library has no prediction */
+static void print(const job *j, const char *name, double us, double hand, double model) {
+  if (j->me != 0) return;
+  printf("  %-24s %10.2f us", name, us);
+  if (hand > 0) printf("  %5.2f of by hand", us / hand);
+  if (model > 0) printf("  model %10.2f us (%.2f)", model, model / us);
+  printf("\n"), fflush(stdout);
+}
+
+/* ---- sparse exchange */
+
+static void draw(const job *j, int round, int process, int targets[DEGREE]) {
+  uint64_t seed = mix((uint64_t)round << 32 | (uint64_t)process);
+  for (int i = 0; i < DEGREE; i++) {
+    int repeated = 1;
+    while (repeated) {
+      seed = mix(seed), targets[i] = (int)(seed % (uint64_t)j->n), repeated = targets[i] == process;
+      for (int k = 0; k < i; k++) repeated |= targets[k] == targets[i];
+    }
+  }
+}
+
+static uint64_t word(int round, int source, int target) { return mix(mix((uint64_t)round << 32 | (uint64_t)source) + (uint64_t)target); }
+
+static void arrived(job *j, int source, uint64_t w) {
+  if (j->came >= j->n) fail(j, "sparse", "too many messages");
+  j->sources[j->came] = source, j->words[j->came++] = w;
+}
+
+static void ours(job *j) {
+  static const int counts[DEGREE] = {8, 8, 8, 8, 8, 8}, at[DEGREE] = {0, 8, 16, 24, 32, 40};
+  MPIX_Sparse_result result;
+  MPIX_Sparse_exchange(DEGREE, j->targets, j->out, counts, at, MPI_BYTE, MPI_BYTE, j->info, j->comm, &result);
+  int came, source;
+  MPI_Count bytes;
+  MPIX_Sparse_get_count(result, &came, &bytes);
+  for (int m = 0; m < came; m++) {
+    void *where;
+    uint64_t w;
+    MPIX_Sparse_get_message(result, m, &source, &bytes, &where);
+    if (bytes != 8) fail(j, "sparse", "a message of another length");
+    memcpy(&w, where, 8), arrived(j, source, w);
+  }
+  MPIX_Sparse_free(&result);
+}
+
+static void send_all(job *j) {
+  for (int i = 0; i < DEGREE; i++) MPI_Isend(&j->out[i], 8, MPI_BYTE, j->targets[i], TAG + j->round % 2, j->comm, &j->requests[i]);
+}
+
+static void receive(job *j, int source) {
+  uint64_t w;
+  MPI_Status status;
+  MPI_Recv(&w, 8, MPI_BYTE, source, TAG + j->round % 2, j->comm, &status);
+  arrived(j, status.MPI_SOURCE, w);
+}
+
+/* DSDE, Algorithm 1 */
+static void hand_pcx(job *j) {
+  int coming;
+  memset(j->counts, 0, sizeof(int) * (size_t)j->n);
+  for (int i = 0; i < DEGREE; i++) j->counts[j->targets[i]] = 1;
+  send_all(j);
+  MPI_Reduce_scatter_block(j->counts, &coming, 1, MPI_INT, MPI_SUM, j->comm);
+  while (j->came < coming) receive(j, MPI_ANY_SOURCE);
+  MPI_Waitall(DEGREE, j->requests, MPI_STATUSES_IGNORE);
+}
+
+static void hand_pex(job *j) {
+  memset(j->counts, 0, sizeof(int) * (size_t)j->n);
+  for (int i = 0; i < DEGREE; i++) j->counts[j->targets[i]] = 1;
+  send_all(j);
+  MPI_Alltoall(j->counts, 1, MPI_INT, j->counts_in, 1, MPI_INT, j->comm);
+  for (int s = 0; s < j->n; s++)
+    if (j->counts_in[s]) receive(j, s);
+  MPI_Waitall(DEGREE, j->requests, MPI_STATUSES_IGNORE);
+}
+
+/* each message of the others has come once, and nothing else */
+static void check_sparse(job *j, const char *name) {
+  int expected = 0, others[DEGREE];
+  for (int s = 0; s < j->n; s++) {
+    draw(j, j->round, s, others);
+    for (int i = 0; i < DEGREE; i++) {
+      if (others[i] != j->me) continue;
+      expected++;
+      int found = 0;
+      for (int m = 0; m < j->came; m++) found += j->sources[m] == s && j->words[m] == word(j->round, s, j->me);
+      if (found != 1) fail(j, name, "a message is missing or wrong");
+    }
+  }
+  if (expected != j->came) fail(j, name, "too many messages");
+}
+
+static double time_sparse(job *j, const char *name, const char *protocol, void (*run)(job *)) {
+  const char *const pairs[][2] = {{"mpix_sparse", protocol}, {"mpix_loggp", j->parameters}};
+  double sum = 0;
+  MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
+  j->info = info_of(pairs, 2);
+  for (int call = -2; call < CALLS; call++) {
+    j->round++, j->came = 0;
+    draw(j, j->round, j->me, j->targets);
+    for (int i = 0; i < DEGREE; i++) j->out[i] = word(j->round, j->me, j->targets[i]);
+    double begin = together(j);
+    run(j);
+    double us = slowest(j, begin);
+    if (call >= 0) sum += us;
+    if (j->n <= 1024 || call == 0) check_sparse(j, name);
+  }
+  MPI_Info_free(&j->info);
+  MPI_Comm_free(&j->comm);
+  return sum / CALLS;
+}
+
+static void sparse(job *j) {
+  static const char *const protocols[] = {"nbx", "pcx", "pcx_library", "pex", "crystal"};
+  j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
+  j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
+  j->requests = need(sizeof(MPI_Request) * DEGREE);
+  if (j->me == 0) printf("sparse exchange, %d messages of 8 bytes\n", DEGREE);
+  double pcx = time_sparse(j, "PCX by hand", NULL, hand_pcx), best = pcx;
+  print(j, "PCX by hand", pcx, 0, 0);
+  double pex = time_sparse(j, "PEX by hand", NULL, hand_pex);
+  print(j, "PEX by hand", pex, 0, 0);
+  if (pex < best) best = pex;
+  for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) print(j, protocols[p], time_sparse(j, protocols[p], protocols[p], ours), best, 0);
+}
+
+/* ---- neighborhoods */
+
+static void allocate(job *j, int degree) {
+  size_t list = sizeof(int) * (size_t)degree;
+  j->in = j->edges_out = degree;
+  j->from = need(list), j->to = need(list), j->bytes_in = need(list), j->bytes_out = need(list);
+  j->at_in = need(list), j->at_out = need(list), j->tags_in = need(list), j->tags_out = need(list);
+  j->requests = need(sizeof(MPI_Request) * 2 * (size_t)degree);
+}
+
+static void give_buffers(job *j) {
+  int in = 0, out = 0;
+  for (int i = 0; i < j->in; i++) j->at_in[i] = in, in += j->bytes_in[i], j->at_out[i] = out, out += j->bytes_out[i];
+  free(j->send), free(j->recv);
+  j->send = need((size_t)out), j->recv = need((size_t)in);
+}
+
+static void exchange(job *j) {
+  MPIX_Neighbor_alltoallv(j->send, j->bytes_out, j->at_out, MPI_BYTE, j->recv, j->bytes_in, j->at_in, MPI_BYTE, j->comm);
+}
+
+static void by_hand(job *j) {
+  int r = 0;
+  for (int i = 0; i < j->in; i++) MPI_Irecv(j->recv + j->at_in[i], j->bytes_in[i], MPI_BYTE, j->from[i], j->tags_in[i], j->comm, &j->requests[r++]);
+  for (int i = 0; i < j->edges_out; i++) MPI_Isend(j->send + j->at_out[i], j->bytes_out[i], MPI_BYTE, j->to[i], j->tags_out[i], j->comm, &j->requests[r++]);
+  MPI_Waitall(r, j->requests, MPI_STATUSES_IGNORE);
+}
+
+/* the bytes of an edge, by its ends and its number among those of the target */
+static char byte_of(int from, int to, int tag, int round) { return (char)mix(((uint64_t)from << 40) + ((uint64_t)to << 16) + ((uint64_t)tag << 8) + (uint64_t)round); }
+
+static double time_exchange(job *j, const char *name, void (*run)(job *)) {
+  double sum = 0;
+  for (int call = -1; call < CALLS; call++) {
+    j->round++;
+    for (int i = 0; i < j->edges_out; i++) memset(j->send + j->at_out[i], byte_of(j->me, j->to[i], j->tags_out[i], j->round), (size_t)j->bytes_out[i]);
+    double begin = together(j);
+    run(j);
+    double us = slowest(j, begin);
+    if (call >= 0) sum += us;
+    for (int i = 0; i < j->in; i++) {
+      char expected = byte_of(j->from[i], j->me, j->tags_in[i], j->round);
+      for (int b = 0; b < j->bytes_in[i]; b++)
+        if (j->recv[j->at_in[i] + b] != expected) fail(j, name, "a wrong byte");
+    }
+  }
+  return sum / CALLS;
+}
+
+/* Sets the neighborhood, and returns microseconds. The model's prediction for what is chosen, 0 if
+   it was not asked. */
+static double set(job *j, const char *schedule, int whole, double *model, char chosen[32]) {
+  const char *const pairs[][2] = {
+      {"mpix_schedule", schedule}, {"mpix_weight_unit", "1"}, {"mpix_loggp", j->parameters}, {"mpix_whole_communicator", whole ? "true" : NULL}};
+  MPI_Info info = info_of(pairs, 4);
+  double begin = together(j);
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, j->in, j->from, j->bytes_in, j->edges_out, j->to, j->bytes_out, info, j->comm);
+  double us = slowest(j, begin);
+  MPI_Info_free(&info);
+  char text[4096];
+  int length;
+  MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, j->comm, sizeof text, text, &length);
+  const char *by = strstr(text, "by the model "), *of = strstr(text, "schedule ");
+  *model = 0, strcpy(chosen, schedule);
+  if (by) sscanf(by, "by the model %lf", model);
+  if (of) sscanf(of, "schedule %31[a-z_]", chosen);
+  return us;
+}
+
+static void compare(job *j, const char *const schedules[], int count, int whole) {
+  double hand = time_exchange(j, "by hand", by_hand);
+  print(j, "by hand", hand, 0, 0);
+  for (int s = 0; s < count; s++) {
+    double model;
+    char name[64], chosen[32];
+    set(j, schedules[s], whole, &model, chosen);
+    if (strcmp(schedules[s], "auto")) snprintf(name, sizeof name, "%s", schedules[s]);
+    else snprintf(name, sizeof name, "auto: %s", chosen);
+    print(j, name, time_exchange(j, schedules[s], exchange), hand, model);
+  }
+}
+
+/* 26 neighbors on a periodic grid */
+static void grid(job *j) {
+  int dims[3] = {0, 0, 0}, periods[3] = {1, 1, 1}, here[3], i = 0;
+  MPI_Comm all;
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  MPI_Dims_create(j->n, 3, dims);
+  MPI_Cart_create(all, 3, dims, periods, 0, &j->comm);
+  MPI_Cart_coords(j->comm, j->me, 3, here);
+  allocate(j, HALO);
+  for (int place = 0; place < 27; place++) {
+    int offset[3] = {place / 9 - 1, place / 3 % 3 - 1, place % 3 - 1}, to[3], from[3];
+    if (place == 13) continue;
+    for (int d = 0; d < 3; d++) to[d] = (here[d] + offset[d] + dims[d]) % dims[d], from[d] = (here[d] - offset[d] + dims[d]) % dims[d];
+    MPI_Cart_rank(j->comm, to, &j->to[i]), MPI_Cart_rank(j->comm, from, &j->from[i]);
+    j->tags_in[i] = j->tags_out[i] = place, i++;
+  }
+}
+
+static void halo(job *j) {
+  static const char *const schedules[] = {"direct", "combining", "auto"};
+  static const int sizes[] = {8, 1024, 16384};
+  grid(j);
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    for (int i = 0; i < HALO; i++) j->bytes_in[i] = j->bytes_out[i] = sizes[s];
+    give_buffers(j);
+    if (j->me == 0) printf("27-point halo, blocks of %d bytes\n", sizes[s]);
+    compare(j, schedules, 3, 1);
+  }
+}
+
+/* each process sends to RANDOM others and receives from as many: permutations without fixed
+   points */
+static void random_graph(job *j) {
+  int *order = need(sizeof(int) * (size_t)j->n);
+  uint64_t seed = 1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
+  allocate(j, RANDOM);
+  for (int i = 0; i < RANDOM; i++) {
+    for (int p = 0; p < j->n; p++) order[p] = p;
+    /* Sattolo: one cycle */
+    for (int p = j->n - 1; p > 0; p--) {
+      seed = mix(seed);
+      int q = (int)(seed % (uint64_t)p), moved = order[p];
+      order[p] = order[q], order[q] = moved;
+    }
+    j->to[i] = order[j->me];
+    for (int p = 0; p < j->n; p++)
+      if (order[p] == j->me) j->from[i] = p;
+  }
+  free(order);
+  /* edges that repeat match in the order of both lists: by permutation */
+  for (int i = 0; i < RANDOM; i++) j->tags_in[i] = j->tags_out[i] = i;
+}
+
+static void random_exchange(job *j) {
+  static const char *const schedules[] = {"direct", "edge_coloring", "auto"};
+  enum { UNIT = 8192, EQUAL = 4, MOST = 8 };
+  random_graph(j);
+  for (int uneven = 0; uneven < 2; uneven++) {
+    for (int i = 0; i < RANDOM; i++) {
+      j->bytes_out[i] = UNIT * (uneven ? 1 + (int)(mix(((uint64_t)j->me << 8) + (uint64_t)i) % MOST) : EQUAL);
+      j->bytes_in[i] = UNIT * (uneven ? 1 + (int)(mix(((uint64_t)j->from[i] << 8) + (uint64_t)i) % MOST) : EQUAL);
+    }
+    give_buffers(j);
+    if (j->me == 0) printf(uneven ? "random graph, %d messages of 8 to 64 KiB\n" : "random graph, %d messages of 32 KiB\n", RANDOM);
+    compare(j, schedules, 3, 0);
+  }
+}
+
+static void sets(job *j) {
+  static const char *const schedules[] = {"direct", "distributed_coloring", "edge_coloring", "auto"};
+  double model;
+  char chosen[32];
+  random_graph(j);
+  for (int i = 0; i < RANDOM; i++) j->bytes_in[i] = j->bytes_out[i] = 32768;
+  if (j->me == 0) printf("set calls, random graph, %d edges each way a process\n", RANDOM);
+  print(j, "first, direct", set(j, "direct", 0, &model, chosen), 0, 0);
+  for (int s = 0; s < 4; s++) print(j, schedules[s], set(j, schedules[s], 0, &model, chosen), 0, 0);
+}
+
+int main(int argc, char **argv) {
+  job j = {.parameters = argc > 2 ? argv[2] : NULL};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &j.me);
+  MPI_Comm_size(MPI_COMM_WORLD, &j.n);
+  const char *what = argc > 1 ? argv[1] : "";
+  int known = 1;
+  if (j.n <= RANDOM) {
+    if (j.me == 0) fprintf(stderr, "simulate: at least %d processes\n", RANDOM + 1);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  if (!strcmp(what, "sparse")) sparse(&j);
+  else if (!strcmp(what, "halo")) halo(&j);
+  else if (!strcmp(what, "random")) random_exchange(&j);
+  else if (!strcmp(what, "set")) sets(&j);
+  else known = 0;
+  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|halo|random|set [PARAMETERS]\n");
+  MPI_Finalize();
+  return !known;
+}
