@@ -401,18 +401,17 @@ test-clients:
 
 # ==== Measurements
 
-# simulated times on networks of SimGrid, up to 10 minutes; SIMULATE_RANKS="1024" and
-# SIMULATE_SECONDS=600 take longer
+# simulated times on networks of SimGrid, up to 10 minutes
 simulate:
 	@scripts/deps simulate
 	@$(MAKE) simulated
 	@scripts/simulate
 
-# the program; how fast the library runs does not matter, as only messages take simulated time
 SIMULATOR := $(CURDIR)/scripts/smpi/mpicc
 simulated: export CARGO_PROFILE_RELEASE_LTO := off
 simulated: export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 16
 simulated: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 1
+# the program for that; how fast it runs does not matter, as only messages take simulated time
 simulated:
 	@$(MAKE) build/$(subst /,-,$(patsubst /%,%,$(SIMULATOR)))/simulate MPICC=$(SIMULATOR)
 
