@@ -422,7 +422,7 @@ static void print_summary(const char *label, const alternative *list, int altern
 
 /* `slow`: where a call may take tens of milliseconds, as some MPIs' do where processes share cores,
    there are few of them */
-static void measure(const alternative *list, const char *const *what, int alternatives, int slow) {
+static void measure_protocols(const alternative *list, const char *const *what, int alternatives, int slow) {
   double counts[ALL][4];
   if (slow) least_calls = 6, least_rounds = 3;
   for (int a = 0; a < alternatives; a++) count_allocations(&list[a], slow ? 8 : 50, counts[a]);
@@ -519,7 +519,7 @@ int main(int argc, char **argv) {
     soak(list, alternatives, atoll(soaking));
   } else {
     MPI_Bcast(&slowest_check, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    measure(list, what, alternatives, slowest_check > 5e-3);
+    measure_protocols(list, what, alternatives, slowest_check > 5e-3);
     for (int a = 0; a < alternatives; a++)
       if (list[a].run == ours && !strcmp(list[a].name, "auto")) print_choice(&on[a]);
   }

@@ -372,26 +372,4 @@ static inline void expect_same(const alternative *a) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- printing */
-
-static inline void print_line(const char *label, const char *where, const alternative *list, int alternatives, samples *s) {
-  if (me != 0 || s->count == 0) return;
-  double first = typical(s->times[0], s->count);
-  printf("%-26s %-5s %3d  %10.3f", label, where, s->count, first * 1e6);
-  for (int a = 1; a < alternatives; a++) {
-    double t = typical(s->times[a], s->count);
-    printf("  %s %.3f (%.2f)", list[a].name, t * 1e6, t / first);
-  }
-  printf("\n");
-  fflush(stdout);
-}
-
-static inline void measure(const char *label, const alternative *list, int alternatives) {
-  samples near, far;
-  sample(list, alternatives, &near, &far);
-  print_line(label, line ? "near" : "all", list, alternatives, &near);
-  print_line(label, "far", list, alternatives, &far);
-  release_samples(&near), release_samples(&far);
-}
-
 #endif

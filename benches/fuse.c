@@ -136,20 +136,8 @@ static void check(const alternative *a) {
 
 enum { TRUE, FALSE, AUTO, PLANS, STRUCTS, PACKED, ALL };
 
-static void print_line(const char *label, const char *where, const alternative *list, int alternatives, samples *s, double *ratio) {
-  *ratio = NAN;
-  if (s->count == 0) return;
-  double first = typical(s->times[TRUE], s->count);
-  *ratio = typical(s->times[FALSE], s->count) / first;
-  if (me != 0) return;
-  printf("%-30s %-5s %3d  %10.3f", label, where, s->count, first * 1e6);
-  for (int a = 1; a < alternatives; a++) {
-    double t = typical(s->times[a], s->count);
-    printf("  %s %.3f (%.2f)", list[a].name, t * 1e6, t / first);
-  }
-  printf("\n");
-  fflush(stdout);
-}
+/* the time of `false` to that of `true` */
+static double ratio_of(samples *s) { return s->count ? typical(s->times[FALSE], s->count) / typical(s->times[TRUE], s->count) : NAN; }
 
 /* `ratios`: of `false` to `true`; the block at which it passes 1 for the last time, between two
    sizes by the logarithms of both */
@@ -177,7 +165,7 @@ int main(int argc, char **argv) {
   enum { SIZES = sizeof sizes / sizeof *sizes };
   const char *only = begin(argc, argv, "fields [--rounds N] [--seconds S] [--quantile Q] [--only contiguous|strided]");
   print_header("microseconds an exchange (ratio to mpix_fuse=true)");
-  if (me == 0) printf("# case                         cores rounds    true\n");
+  if (me == 0) printf("# case                     cores rounds    true\n");
   int sources[EDGES], targets[EDGES];
   for (int e = 0; e < EDGES; e++) {
     /* no edge to the process itself, where there are others */
@@ -208,8 +196,9 @@ int main(int argc, char **argv) {
         samples near, far;
         sample(list, alternatives, &near, &far);
         snprintf(label, sizeof label, "%d fields%s, %s", numbers[k], strided ? ", strided" : "", size_name(sizes[s]));
-        print_line(label, line ? "near" : "all", list, alternatives, &near, &near_ratios[count]);
-        print_line(label, "far", list, alternatives, &far, &far_ratios[count]);
+        print_line(label, line ? "near" : "all", list, alternatives, &near);
+        print_line(label, "far", list, alternatives, &far);
+        near_ratios[count] = ratio_of(&near), far_ratios[count] = ratio_of(&far);
         tried[count++] = sizes[s];
         release_samples(&near), release_samples(&far);
         for (int a = TRUE; a <= AUTO; a++) MPIX_Request_free(&on[a].plan);

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   print_header("microseconds a cycle (ratio to native)");
   for (int changes = 0; changes < 2; changes++) {
     if (*only && changes != !strcmp(only, "others")) continue;
-    problem p = {.changes = changes, };
+    problem p = {.changes = changes};
     for (int k = 0; k < MOST_DEGREE; k++) p.send[k] = me + 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     alternative list[] = {{"native", native, &p}, {"create", create, &p}, {"set", set, &p}, {"dup", on_dup, &p}, {"native, empty", native_empty, &p}, {"empty", empty, &p}, {"native dup", native_dup, &p}};
@@ -87,21 +87,7 @@ int main(int argc, char **argv) {
       list[a].run(&p);
       expect(&p, list[a].name);
     }
-    samples near, far;
-    sample(list, FORMS, &near, &far);
-    const samples *both[] = {&near, &far};
-    for (int k = 0; k < 2; k++)
-      if (me == 0 && both[k]->count > 0) {
-        double base = typical(both[k]->times[0], both[k]->count);
-        printf("%s %s %d:", changes ? "others" : "same", k ? "far" : crowded || n > 2 ? "all" : "near", both[k]->count);
-        for (int a = 0; a < FORMS; a++) {
-          double t = typical(both[k]->times[a], both[k]->count);
-          printf("  %s %.2f (%.2f)", list[a].name, 1e6 * t, t / base);
-        }
-        printf("\n");
-        fflush(stdout);
-      }
-    release_samples(&near), release_samples(&far);
+    measure(changes ? "others" : "same", list, FORMS);
     MPI_Comm_free(&p.comm);
   }
   end();

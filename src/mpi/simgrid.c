@@ -149,41 +149,23 @@ static int in_vain(Wrapped *tested) {
   return 1;
 }
 
-int MPI_Isend(const void *at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-  MPI_Request real;
-  int code = PMPI_Isend(at, count, type, peer, tag, comm, &real);
-  return made(real, code, request);
-}
-
-int MPI_Issend(const void *at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-  MPI_Request real;
-  int code = PMPI_Issend(at, count, type, peer, tag, comm, &real);
-  return made(real, code, request);
-}
-
-int MPI_Irecv(void *at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-  MPI_Request real;
-  int code = PMPI_Irecv(at, count, type, peer, tag, comm, &real);
-  return made(real, code, request);
-}
-
 static int made_persistent(MPI_Request real, int code, MPI_Request *request) {
   int result = made(real, code, request);
   if (result == MPI_SUCCESS) ((Wrapped *)*request)->persistent = 1, ((Wrapped *)*request)->active = 0;
   return result;
 }
 
-int MPI_Send_init(const void *at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-  MPI_Request real;
-  int code = PMPI_Send_init(at, count, type, peer, tag, comm, &real);
-  return made_persistent(real, code, request);
-}
-
-int MPI_Recv_init(void *at, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
-  MPI_Request real;
-  int code = PMPI_Recv_init(at, count, type, peer, tag, comm, &real);
-  return made_persistent(real, code, request);
-}
+#define MESSAGE(name, buffer, made)                                                                                      \
+  int MPI_##name(buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request *request) {         \
+    MPI_Request real;                                                                                                    \
+    int code = PMPI_##name(at, count, type, peer, tag, comm, &real);                                                     \
+    return made(real, code, request);                                                                                    \
+  }
+MESSAGE(Isend, const void *at, made)
+MESSAGE(Issend, const void *at, made)
+MESSAGE(Irecv, void *at, made)
+MESSAGE(Send_init, const void *at, made_persistent)
+MESSAGE(Recv_init, void *at, made_persistent)
 
 int MPI_Start(MPI_Request *request) {
   Wrapped *w = (Wrapped *)*request;
