@@ -64,7 +64,7 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 
 .PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist site clean help \
   examples demo c-programs fortran-tests preload-programs \
-  check check-builds test test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
+  check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python test-simulate \
   bench simulate simulated
 
@@ -288,12 +288,16 @@ test:
 	@$(MAKE) test-unit $(OPENMPI)
 	@$(MAKE) test-c test-preload $(OPENMPI)
 	@$(MAKE) test-c test-preload $(MPICH)
+	@$(MAKE) test-rest
+	@echo "make test: all passed"
+
+# the wrong MPI, the tarball, a simulation, programs of others, Python
+test-rest:
 	c_tests/faults/wrong-mpi
 	c_tests/dist
 	@$(MAKE) test-simulate
 	clients/run quick
 	@$(MAKE) test-python
-	@echo "make test: all passed"
 
 # test-pure, the documentation of the crate, test-model
 test-rust:
