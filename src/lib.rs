@@ -45,7 +45,8 @@
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
 //!
 //! Without the feature `mpi`, only the pure half is built: neighborhoods, schedules, their checks
-//! and the model. The parts of `datatype` and `shm` that do not need MPI are tested without it.
+//! and the model, and with the feature `tool` also `environment`. The parts of `datatype` and `shm`
+//! that do not need MPI are tested without it.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 
@@ -64,7 +65,7 @@ pub mod capi;
 mod collective;
 #[cfg(any(test, feature = "mpi"))]
 mod datatype;
-#[cfg(feature = "mpi")]
+#[cfg(any(feature = "mpi", feature = "tool"))]
 pub mod environment;
 #[cfg(feature = "mpi")]
 mod exec;

@@ -1,5 +1,6 @@
 //! The generated files are those that `bindings/functions.toml` and the sources say: the entry
-//! points of the collectives, the C header, the Fortran module with its glue, the reference.
+//! points of the collectives, the C header, the Fortran module with its glue, the reference, the
+//! man pages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,4 +42,34 @@ fn links_of_the_reference_lead_somewhere() {
         }
     });
     assert!(dead.is_empty(), "{dead:?}");
+}
+
+/// `scripts/install` makes a name of each function for its page of what the section NAME says.
+#[test]
+fn every_function_has_one_manual_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut described: Vec<String> = Vec::new();
+    let mut header = String::new();
+    mpix_neighbor_bindings::generate(root, &mut |path, text| {
+        if path.ends_with(".h") {
+            text.clone_into(&mut header);
+        } else if let Some(page) = path.strip_prefix("man/man3/") {
+            let name = text.lines().skip_while(|line| *line != ".SH NAME").nth(1).unwrap();
+            let (names, about) = name.split_once(" \\- ").unwrap();
+            assert!(!about.is_empty() && !about.ends_with('.'), "{path}: {name}");
+            // the page's own name comes first, and has no link
+            assert_eq!(names.split(", ").next(), page.strip_suffix(".3"));
+            let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(".SH ")).collect();
+            assert!(sections.starts_with(&["NAME", "SYNOPSIS", "DESCRIPTION"]), "{path}: {sections:?}");
+            assert_eq!(sections.last(), Some(&"\"SEE ALSO\""), "{path}");
+            described.extend(names.split(", ").map(str::to_owned));
+        }
+    });
+    let declared = header.lines().filter_map(|line| line.strip_prefix("int MPIX_")?.split('(').next());
+    let mut functions: Vec<String> = declared.map(|name| format!("MPIX_{name}")).collect();
+    assert!(functions.len() > 100, "{functions:?}");
+    functions.push("mpix_neighbor".into());
+    functions.sort();
+    described.sort();
+    assert_eq!(described, functions);
 }

@@ -491,3 +491,70 @@ fn measuring_needs_mpi() {
     assert_eq!(code, 2);
     assert!(text.contains("not from 1k to 1G"), "{text}");
 }
+
+/// What `info` prints, in an environment that has only these variables.
+fn info(variables: &[(&str, &str)]) -> String {
+    let mut command = command(&["info"]);
+    let output = command.env_clear().envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn info_names_the_files_that_the_library_reads() {
+    use mpix_neighbor::model::Loggp;
+    use mpix_neighbor::model::copies::Node;
+    use mpix_neighbor::model::kept::Place;
+
+    let empty = info(&[]);
+    assert!(empty.contains("LogGP parameters, nowhere, as neither HOME nor XDG_* is set: not there\n"), "{empty}");
+    assert!(empty.contains("measured by set calls: nowhere"), "{empty}");
+
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("info");
+    let home = folder.join("home");
+    let (cache, config) = (home.join(".cache/mpix-neighbor"), home.join(".config/mpix-neighbor"));
+    std::fs::remove_dir_all(&folder).unwrap_or_default();
+    std::fs::create_dir_all(&cache).unwrap();
+    std::fs::create_dir_all(&config).unwrap();
+    let home = [("HOME", home.to_str().unwrap())];
+    let before = info(&home);
+    assert_eq!(before.matches(": not there\n").count(), 3, "{before}");
+
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let node = Node::new(host.trim());
+    std::fs::write(cache.join(node.file()), node.text(65536)).unwrap();
+    let place = Place::new("Open MPI v4.1.4", ["node017", "node3"]);
+    let machine = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152 };
+    std::fs::write(cache.join(place.file()), place.text(&machine)).unwrap();
+    std::fs::write(config.join("loggp"), machine.to_string()).unwrap();
+    let text = info(&home);
+    let values = "L = 31.5 µs, o = 4.25 µs, g = 6 µs, G = 0.04 µs/B, rendezvous above 49152 B";
+    assert!(text.contains(&format!("LogGP parameters, {}: LogGP: {values}\n", config.join("loggp").display())), "{text}");
+    assert!(text.contains(&format!("{}: from 65536 bytes on\n", cache.join(node.file()).display())), "{text}");
+    let of = format!("{}: LogGP: {values} (mpi: Open MPI v4.1.4; nodes: node#, node#)\n", cache.join(place.file()).display());
+    assert!(text.contains(&of), "{text}");
+
+    // files that do not count are named with the reason
+    std::fs::write(cache.join(node.file()), "x").unwrap();
+    std::fs::write(config.join("loggp"), "latency = \n").unwrap();
+    let text = info(&home);
+    assert!(text.contains("does not count: it is of another node"), "{text}");
+    assert!(text.contains("latency is not a finite number"), "{text}");
+}
+
+#[test]
+fn info_names_variables_and_limits() {
+    let text = info(&[("MPIX_SCHEDULE", "direct"), ("MPIX_SHEDULE", "a\nb"), ("MPIX_LOGGP_FILE", "/none"), ("OTHER", "hidden")]);
+    assert!(text.contains("\n  MPIX_SCHEDULE: direct\n"), "{text}");
+    assert!(
+        text.contains("\n  MPIX_SHEDULE: a\\nb (unknown environment variable MPIX_SHEDULE: is MPIX_SCHEDULE meant?)\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n  LogGP parameters, /none: ") && !text.contains("hidden"), "{text}");
+    assert!(text.contains(&format!("version: {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
+    assert!(info(&[]).contains("\nEnvironment:\n  none\n"));
+
+    let limited = format!("ulimit -n 77; exec {} info", env!("CARGO_BIN_EXE_mpix-neighbor"));
+    let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("(ulimit -n): 77\n"), "{output:?}");
+}

@@ -161,7 +161,8 @@ pub fn prototype(name: &str, params: &[Param]) -> String {
     if line.len() <= text::COLUMNS { line } else { format!("{head}{});", declared.join(&format!(",\n{:1$}", "", head.len()))) }
 }
 
-fn declaration(c_type: &str, name: &str) -> String {
+/// The declaration of a parameter.
+pub fn declaration(c_type: &str, name: &str) -> String {
     if c_type.ends_with('*') { format!("{c_type}{name}") } else { format!("{c_type} {name}") }
 }
 

@@ -7,7 +7,9 @@
 //!                     v
 //!                   header ---> fortran         fortran/mpix_neighbor.f90, fortran/glue.c
 //!                     |
-//!                     +-------> reference       docs/reference/*.md
+//!                     +-> content > reference  docs/reference/*.md
+//!                     |         |
+//!                     |         +-> manual      man/man3/*.3
 //!                     |
 //!                     +-------> python          python/mpix_neighbor/_functions.py
 //! ```
@@ -19,18 +21,21 @@
 
 use std::path::Path;
 
+mod content;
 mod entry_points;
 mod fortran;
 mod header;
+mod manual;
 mod python;
 mod reference;
 mod table;
 mod text;
 
 /// Folders in which all files are generated.
-pub const FOLDERS: [&str; 2] = [REFERENCE, ENTRY_POINTS];
+pub const FOLDERS: [&str; 3] = [REFERENCE, ENTRY_POINTS, MANUAL];
 
 const REFERENCE: &str = "docs/reference";
+const MANUAL: &str = "man/man3";
 const ENTRY_POINTS: &str = "src/capi/collectives";
 const WINDOW_OPERATIONS: &str = "src/capi/window_operations.rs";
 
@@ -51,7 +56,7 @@ pub fn generate(root: &Path, emit: &mut dyn FnMut(&str, &str)) {
     emit("fortran/mpix_neighbor.f90", &fortran::module(&interface));
     emit("fortran/glue.c", &fortran::glue(&interface));
     emit("python/mpix_neighbor/_functions.py", &python::functions(&table, &interface));
-    for (path, text) in reference::pages(&table, &interface) {
+    for (path, text) in reference::pages(&table, &interface).into_iter().chain(manual::pages(&table, &interface)) {
         emit(&path, &text);
     }
 }

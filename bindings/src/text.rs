@@ -4,13 +4,13 @@
 pub const COLUMNS: usize = 100;
 
 /// A piece of text that is wrapped by itself.
-enum Block {
+pub enum Block {
     Paragraph(String),
     Item(String),
 }
 
 /// The paragraphs and items of a text, each in one line.
-fn blocks(text: &str) -> Vec<Block> {
+pub fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open = false;
     for line in text.lines().map(str::trim) {

@@ -2,3 +2,8 @@
 
 pub mod session;
 mod sparse;
+
+/// The MPI that the library was built for, and the one that is loaded. MPI need not be initialized.
+pub fn libraries() -> (String, String) {
+    (crate::mpi::family::built_for(), crate::mpi::library_version())
+}

@@ -92,9 +92,13 @@ pub fn check() -> Result<()> {
             None => return Ok(()),
         }
     }
+    Err(Error::WrongMpi { built: built_for(), running }.into())
+}
+
+/// Returns name and version of the MPI that the library was built for.
+pub fn built_for() -> String {
     // SAFETY: a string constant of the C file.
-    let built = unsafe { CStr::from_ptr(mpixn_built_for()) }.to_string_lossy();
-    Err(Error::WrongMpi { built: built.into(), running }.into())
+    unsafe { CStr::from_ptr(mpixn_built_for()) }.to_string_lossy().into_owned()
 }
 
 /// Ends the process if it runs under another MPI than the library was built for. `who` begins the

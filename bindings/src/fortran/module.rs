@@ -18,10 +18,11 @@ fn comment(text: &str, indent: &str) -> String {
     text::wrap(&text.replace('`', ""), &prefix, &prefix)
 }
 
-/// The declaration of a procedure for people: as module mpi_f08 takes it.
-pub fn declarations(interface: &Interface, name: &str) -> String {
+/// The declaration of a procedure for people: as module mpi_f08 takes it. Arguments' names are
+/// broken before `columns`.
+pub fn declarations(interface: &Interface, name: &str, columns: usize) -> String {
     let (f, bindings) = interface.functions().find(|(f, _)| f.name == name).expect("a function of the header");
-    let head = list(name, &dummies(f, bindings), "", "", " &", text::COLUMNS);
+    let head = list(name, &dummies(f, bindings), "", "", " &", columns);
     (head + &declared(bindings, false, true, "  ")).replace("integer(c_int)", "integer")
 }
 

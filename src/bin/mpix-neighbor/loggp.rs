@@ -85,7 +85,7 @@ impl Progress {
     }
 
     pub fn set(&self, part: f64) {
-        self.0.set_position((1000.0 * part) as u64);
+        self.0.set_position(whole(1000.0 * part));
     }
 
     pub fn end(self) {

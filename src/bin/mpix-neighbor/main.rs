@@ -6,8 +6,8 @@
 //! `compare` compares the algorithms for general graphs on the test sets of IrregPC;
 //! `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
 //! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher, `sparse --compare`
-//! also measures them, and `loggp` measures the LogGP parameters. `completions` and `man` write
-//! shell completions and manual pages.
+//! also measures them, and `loggp` measures the LogGP parameters. `info` prints what a report of a
+//! problem needs. `completions` and `man` write shell completions and manual pages.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +17,7 @@ mod curves;
 mod export;
 mod failure;
 mod generator;
+mod info;
 mod input;
 mod loggp;
 mod measured;
@@ -53,6 +54,7 @@ enum Command {
     Compare(compare::Arguments),
     Sparse(sparse::Arguments),
     Loggp(loggp::Arguments),
+    Info(info::Arguments),
     Completions(pages::Completions),
     Man(pages::Man),
 }
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Sparse(arguments) if arguments.compare => measured::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Loggp(arguments) => loggp::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
         Command::Completions(arguments) => pages::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => pages::man(&arguments, Arguments::command()),
     };

@@ -1,0 +1,128 @@
+//! What the page of a function says, in the table's own marks: names in backquotes, `- ` before the
+//! items of a list, pages of the documentation as `docs/tuning.md`. The pages of the reference are
+//! made of it, and the manual pages.
+
+use crate::table::{self, Argument, Failure, Form, Function, Mode, Table};
+
+/// What holds for all functions.
+pub const COMMON: &str = "Every function returns `MPI_SUCCESS`, or an error code after calling the error handler of its \
+     communicator. Results are written only on success. Where a degree is 0, the arrays that belong to it are not looked at.";
+
+/// The page of an entry of the table.
+pub struct Page<'t> {
+    pub function: &'t Function,
+    /// All C functions that the page describes.
+    pub forms: Vec<Form<'t>>,
+    /// What follows the summary.
+    pub about: Vec<String>,
+    /// What differs in Fortran; the rest is in docs/fortran.md.
+    pub fortran: String,
+    /// In order. Some are empty.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a page with a heading.
+pub struct Section {
+    pub title: &'static str,
+    pub texts: Vec<String>,
+}
+
+/// All pages.
+pub fn pages(table: &Table) -> impl Iterator<Item = Page<'_>> {
+    table.functions().filter(|f| f.page.is_none()).map(|f| page(table, f))
+}
+
+fn page<'t>(table: &'t Table, f: &'t Function) -> Page<'t> {
+    let also: Vec<&Function> = table.functions().filter(|other| other.page.as_ref() == Some(&f.name)).collect();
+    let forms: Vec<Form> = std::iter::once(f).chain(also.iter().copied()).flat_map(|f| f.forms(table)).collect();
+    let everything = |like| format!("Everything on the page of `{like}` applies here too, except where this page differs.");
+    let mut about: Vec<String> = f.like.iter().map(everything).collect();
+    about.extend(also.iter().map(|other| format!("`{}`: {}", other.name, other.summary)));
+
+    let common = f.generated.is_some().then_some(&table.collective);
+    let own_or = |get: fn(&Function) -> Option<&String>, common: Option<&String>| -> Vec<String> {
+        inherited(table, f, get).or(common).cloned().into_iter().collect()
+    };
+    let details = f.details.iter().chain(common.map(|c| &c.details)).cloned().collect();
+    let mut failures = vec![table::list(&errors(table, f))];
+    failures.extend(own_or(|f| f.after_errors.as_ref(), common.map(|c| &c.after_errors)));
+    let see: Vec<String> = f.see.iter().map(|name| format!("`{}`", table.function(name).name)).collect();
+
+    let section = |title, texts| Section { title, texts };
+    let mut sections = vec![section("Arguments", vec![arguments(&f.resolved)]), section("Description", details)];
+    if f.generated.is_some() {
+        sections.push(started_form(table, &forms, "Nonblocking form", Mode::Nonblocking, f.started.as_deref()));
+        sections.push(started_form(table, &forms, "Persistent form", Mode::Persistent, f.persistent.as_deref()));
+    }
+    sections.extend([
+        section("Who calls it", own_or(|f| f.called.as_ref(), common.map(|c| &c.called))),
+        section("Errors", failures),
+        section("Cost", own_or(|f| f.cost.as_ref(), common.map(|c| &c.cost))),
+        section("Source", own_or(|f| f.source.as_ref(), None)),
+        section("See also", vec![see.join(", ")]),
+    ]);
+    Page { function: f, forms, about, fortran: fortran_notes(f), sections }
+}
+
+/// What a function has of its own, or has from the one that it is like.
+fn inherited<'t>(table: &'t Table, f: &'t Function, get: fn(&Function) -> Option<&String>) -> Option<&'t String> {
+    get(f).or_else(|| table.like(f).and_then(|like| inherited(table, like, get)))
+}
+
+/// Errors of a function and of those that it is like, each class once.
+fn errors(table: &Table, f: &Function) -> Vec<Failure> {
+    let mut all = f.errors.clone();
+    let inherited = match table.like(f) {
+        Some(like) => errors(table, like),
+        None if f.generated.is_some() => table.collective.errors.clone(),
+        None => Vec::new(),
+    };
+    for error in inherited {
+        if !f.without.contains(&error.0) && all.iter().all(|e| e.0 != error.0) {
+            all.push(error);
+        }
+    }
+    all
+}
+
+/// The section of the nonblocking or persistent form.
+fn started_form(table: &Table, forms: &[Form], title: &'static str, mode: Mode, own: Option<&str>) -> Section {
+    let form = forms.iter().find(|form| form.mode == mode).expect("collectives have all forms");
+    let added = table.mode(mode).expect("it is not the blocking form");
+    let mut texts = vec![format!("`{}`. {}", form.name, table.summary(form))];
+    texts.push(arguments(&added.arguments));
+    texts.extend(own.map(str::to_owned));
+    texts.push(added.details.clone());
+    texts.extend(added.called.clone());
+    texts.push(format!("Cost: {}", added.cost));
+    Section { title, texts }
+}
+
+fn fortran_notes(f: &Function) -> String {
+    let mut notes = Vec::new();
+    if f.is_large() {
+        notes.push("The `_c` variants take `integer(MPI_COUNT_KIND)` counts and `integer(MPI_ADDRESS_KIND)` displacements.");
+    }
+    if f.resolved.iter().any(|a| a.r#type.contains("MPI_") && !a.r#type.contains("MPI_Count")) {
+        notes.push("MPI handles may also be integers, as in module `mpi` and `mpif.h`.");
+    }
+    if f.resolved.iter().any(|a| ["index", "indices"].contains(&a.name.as_str())) {
+        notes.push("Indices count from 1.");
+    }
+    notes.join(" ")
+}
+
+fn arguments(arguments: &[Argument]) -> String {
+    let item = |a: &Argument| {
+        let constant = a.r#type.starts_with("const ") || a.r#type.ends_with("const *");
+        // a context is passed on
+        let direction = match a.r#type.ends_with('*') && !constant && a.name != "context" {
+            _ if a.inout => "in/out",
+            true => "out",
+            false => "in",
+        };
+        let length = a.entries().map_or(String::new(), |entries| format!(", {entries}"));
+        format!("- `{}` ({direction}{length}): {}\n", a.name, a.text)
+    };
+    arguments.iter().map(item).collect()
+}

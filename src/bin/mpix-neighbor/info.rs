@@ -1,0 +1,188 @@
+//! `mpix-neighbor info`: what decides how the library works here, for a report: the build, files
+//! that it reads by itself, environment variables, and what of shared memory the system permits.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use clap::Args;
+use mpix_neighbor::environment::{names, text as file_text, variable};
+use mpix_neighbor::model::copies::{Node, text as bytes};
+use mpix_neighbor::model::kept::rounded;
+use mpix_neighbor::model::{FileError, Loggp};
+use mpix_neighbor::select::hints::{kept_folder, loggp_path, site_loggp, unknown};
+use rustix::fs::{MemfdFlags, memfd_create, statvfs};
+
+use crate::failure::Failure;
+use crate::sparse::Parameters;
+use crate::text::printable;
+
+/// Print what a report of a problem needs: the build, files that are read, environment variables,
+/// what the system permits
+#[derive(Args)]
+pub struct Arguments {}
+
+/// Lines of one subject.
+struct Section {
+    title: &'static str,
+    lines: Vec<(String, String)>,
+}
+
+/// The report.
+#[expect(clippy::unnecessary_wraps, reason = "as the other commands")]
+pub fn run(_: &Arguments) -> Result<String, Failure> {
+    let mut out = String::new();
+    for section in [build(), machine(), files(), environment(), shared_memory()] {
+        writeln!(out, "{}{}:", if out.is_empty() { "" } else { "\n" }, section.title).unwrap();
+        for (what, value) in &section.lines {
+            writeln!(out, "  {}: {}", printable(what), printable(value)).unwrap();
+        }
+        if section.lines.is_empty() {
+            out += "  none\n";
+        }
+    }
+    Ok(out)
+}
+
+fn section<K: Into<String>, V: Into<String>>(title: &'static str, lines: impl IntoIterator<Item = (K, V)>) -> Section {
+    Section { title, lines: lines.into_iter().map(|(what, value)| (what.into(), value.into())).collect() }
+}
+
+fn build() -> Section {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    let features = if cfg!(feature = "mpi") { "mpi, tool" } else { "tool" };
+    let mut lines = vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("profile", profile.to_owned()),
+        ("features", features.to_owned()),
+    ];
+    #[cfg(feature = "mpi")]
+    {
+        let (built_for, running) = mpix_neighbor::measure::libraries();
+        lines.extend([("built for", built_for), ("MPI that is loaded", running)]);
+    }
+    #[cfg(not(feature = "mpi"))]
+    lines.push(("built for", "no MPI (`make tool-mpi` builds the tool for one)".to_owned()));
+    section("Build", lines)
+}
+
+fn machine() -> Section {
+    let cores = std::thread::available_parallelism().map_or_else(|e| e.to_string(), |n| n.to_string());
+    let system = [std::env::consts::OS, &of_kernel("/proc/sys/kernel/osrelease"), std::env::consts::ARCH].join(" ");
+    let online = of_kernel("/sys/devices/system/cpu/online");
+    section("Machine", [("system", system), ("cores online", online), ("cores for this process", cores)])
+}
+
+/// What a file of the kernel says, or that it cannot be read.
+fn of_kernel(path: &str) -> String {
+    fs::read_to_string(path).map_or_else(|e| format!("unknown ({e})"), |text| text.trim().to_owned())
+}
+
+/// The files that the library reads without being told to.
+fn files() -> Section {
+    let nowhere = || "nowhere, as neither HOME nor XDG_* is set".to_owned();
+    let shown = |path: &Path| path.display().to_string();
+    let site = match site_loggp(variable, file_text) {
+        Ok(Some(machine)) => parameters(&machine),
+        Ok(None) => "not there".into(),
+        Err(e) => e.to_string(),
+    };
+    let place = variable("MPIX_LOGGP_FILE").or_else(|| Some(shown(&loggp_path(variable)?)));
+    let mut lines = vec![(format!("LogGP parameters, {}", place.unwrap_or_else(nowhere)), site)];
+    let Some(folder) = kept_folder(variable) else {
+        lines.push(("measured by set calls".into(), nowhere()));
+        return section("Files", lines);
+    };
+    let node = Node::new(&of_kernel("/proc/sys/kernel/hostname"));
+    let copies = folder.join(node.file());
+    let single = match file_text(&copies) {
+        Ok(text) => {
+            node.read(&text).map_or_else(|why| format!("does not count: {why}"), |from| format!("from {} bytes on", bytes(from)))
+        }
+        Err(e) => absent(&e),
+    };
+    lines.push((format!("single copies, {}", shown(&copies)), single));
+    let mut measured: Vec<_> = (fs::read_dir(&folder).into_iter().flatten().flatten())
+        .map(|entry| entry.path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("loggp-")))
+        .collect();
+    measured.sort();
+    if measured.is_empty() {
+        lines.push((format!("LogGP parameters measured by set calls, {}", shown(&folder)), "not there".into()));
+    }
+    for path in measured {
+        let value = file_text(&path).map_or_else(|e| absent(&e), |text| kept(&text));
+        lines.push((format!("LogGP parameters measured by set calls, {}", shown(&path)), value));
+    }
+    section("Files", lines)
+}
+
+fn absent(error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::NotFound { "not there".into() } else { error.to_string() }
+}
+
+/// What a file of measured parameters holds, and for which MPI and nodes.
+fn kept(text: &str) -> String {
+    let comments =
+        text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|c| c.starts_with("mpi: ") || c.starts_with("nodes: "));
+    let place = comments.collect::<Vec<_>>().join("; ");
+    let values = text.parse().map_or_else(|e: FileError| e.without_content(), |machine| parameters(&machine));
+    format!("{values} ({place})")
+}
+
+fn parameters(machine: &Loggp) -> String {
+    Parameters::new("LogGP".into(), &rounded(machine)).to_string()
+}
+
+/// The library's variables, those that look as if they were meant for it, and what is preloaded.
+fn environment() -> Section {
+    let mut names: Vec<String> = names();
+    names.retain(|name| name == "LD_PRELOAD" || name.starts_with("MPIX_") || unknown::variable(name).is_some());
+    names.sort();
+    section(
+        "Environment",
+        names.iter().map(|name| {
+            let value = variable(name).unwrap_or_default();
+            let warning = unknown::variable(name).map_or(String::new(), |warning| format!(" ({warning})"));
+            (name.clone(), value + &warning)
+        }),
+    )
+}
+
+/// What processes of a node need to share memory, and to read each other's.
+fn shared_memory() -> Section {
+    let anonymous = memfd_create(c"mpix-neighbor", MemfdFlags::CLOEXEC).map_or_else(|e| e.to_string(), |_| "permitted".into());
+    let room = statvfs(c"/dev/shm").map_or_else(
+        |e| e.to_string(),
+        |s| {
+            format!("{} of {} MiB free", s.f_bavail.saturating_mul(s.f_frsize) >> 20, s.f_blocks.saturating_mul(s.f_frsize) >> 20)
+        },
+    );
+    let scope = match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").as_deref().map(str::trim) {
+        Ok("0") | Err(_) => "any process of the user (no ptrace_scope, or 0)".into(),
+        Ok(scope) => format!("not that of other processes (ptrace_scope {scope}): no single copies"),
+    };
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let filter = match status.lines().find_map(|line| line.strip_prefix("Seccomp:")).map(str::trim) {
+        Some("0") => "none",
+        Some(_) => "yes (seccomp), as in containers: it may forbid single copies",
+        None => "unknown",
+    };
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let limit = |name: &str| {
+        let values = limits.lines().find_map(|line| line.strip_prefix(name));
+        values.and_then(|values| values.split_whitespace().next()).unwrap_or("unknown").to_owned()
+    };
+    section(
+        "Shared memory",
+        [
+            ("memory without a name (memfd_create)", anonymous),
+            ("/dev/shm", room),
+            ("memory that may be read", scope),
+            ("filter of system calls", filter.into()),
+            ("bytes of a file (ulimit -f)", limit("Max file size")),
+            ("open files (ulimit -n)", limit("Max open files")),
+            ("bytes of address space (ulimit -v)", limit("Max address space")),
+        ],
+    )
+}
