@@ -199,7 +199,7 @@ extern "C" {
 // processes, and nothing is changed.
 //
 // Cost: Five reductions of a few words, three more where `combining` can be chosen; the first time
-// on a communicator, a duplicate of it and a split by nodes. Memory: O(degree). `random_rounds` and
+// on a communicator, a duplicate of it and two allgathers. Memory: O(degree). `random_rounds` and
 // `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all
 // processes on process 0: 8 bytes for each edge and 12 for each process, freed before the function
 // returns. docs/tuning.md gives the time.

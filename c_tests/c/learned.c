@@ -12,12 +12,8 @@ static int me, n, apart = 1;
 /* version of the MPI: parameters of one do not count for another */
 static int version = 1;
 
-int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part) {
-  if (!apart || type != MPI_COMM_TYPE_SHARED) return PMPI_Comm_split_type(comm, type, key, info, part);
-  return PMPI_Comm_split(comm, me, key, part);
-}
 int MPI_Get_processor_name(char *name, int *length) {
-  *length = sprintf(name, "node%03d.site", me);
+  *length = sprintf(name, "node%03d.site", apart ? me : 0);
   return MPI_SUCCESS;
 }
 int MPI_Get_library_version(char *text, int *length) {

@@ -18,7 +18,6 @@ use super::kept;
 use crate::error::Result;
 use crate::model::copies::{NEVER, Node, SIZES, Times, crossover};
 use crate::mpi;
-use crate::mpi::coll;
 use crate::mpi::of_process::OfProcess;
 use crate::select::hints::origins::Origin;
 use crate::shm::doorbell::Doorbell;
@@ -26,7 +25,7 @@ use crate::shm::node::{Note, Team};
 use crate::shm::peer_memory;
 use crate::shm::ring::{CHUNKS, LONGEST_CHUNK, Ring};
 use crate::shm::segment::Segment;
-use crate::util::cast::{to_u32, to_usize};
+use crate::util::cast::to_usize;
 
 /// Exchanges of which the shortest time counts, after one that moves to the caches what lies there
 /// from then on.
@@ -75,7 +74,7 @@ pub fn learn(team: &Team) -> Result<Copies> {
             } else {
                 None
             };
-            let mut note = coll::broadcast_words(team.comm(), kept.map_or([0; 2], |from| [2, from]), 0)?;
+            let mut note = team.group().broadcast(kept.map_or([0; 2], |from| [2, from]))?;
             if note[0] == 0 {
                 note = measure(team)?.map_or([3, NEVER], |from| [1, from]);
                 if team.me() == 0 && note[0] == 1 {
@@ -100,14 +99,14 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     }
     let me = team.me();
     let pair = me < 2;
-    let Some(segment) = Segment::new(if pair { PART } else { 0 }, usize::MAX, team.comm())? else { return Ok(None) };
+    let Some(segment) = Segment::new(if pair { PART } else { 0 }, usize::MAX, team.group())? else { return Ok(None) };
     let buffers = if pair { Buffers::new() } else { None };
     if pair {
         Doorbell::at(segment.part(me)).claim();
     }
     let at = buffers.as_ref().map_or(0, |buffers| buffers.send.as_ptr().addr() as u64);
     // also makes sure that both have claimed their doorbells
-    let all = coll::allgather_words(team.comm(), [at], to_u32(team.size()))?;
+    let all = team.group().allgather([at])?;
     let mut shortest = None;
     if let Some(buffers) = buffers {
         let doorbell = Doorbell::at(segment.part(1 - me));
@@ -125,7 +124,7 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     }
     // neither reads the other's memory any more; both must have been able to
     let failed = u64::from(pair && shortest.is_none());
-    let outcomes = coll::allgather_words(team.comm(), [failed, shortest.as_deref().map_or(0, crossover)], to_u32(team.size()))?;
+    let outcomes = team.group().allgather([failed, shortest.as_deref().map_or(0, crossover)])?;
     Ok((outcomes.iter().all(|outcome| outcome[0] == 0)).then_some(outcomes[0][1]))
 }
 

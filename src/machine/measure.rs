@@ -89,7 +89,7 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
     if comm.size()? < 2 {
         return Err(Error::Alone.into());
     }
-    let (peer, other_node) = peer(comm, node::name(comm)?)?;
+    let (peer, other_node) = peer(comm, node::names(comm)?[comm.rank()? as usize])?;
     let mut longest = options.longest.to_le_bytes();
     coll::broadcast(comm, &mut longest, 0)?;
     let run = |client: &mut Client| client.run(options.seconds * 1e6, &mut progress);

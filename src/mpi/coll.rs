@@ -10,14 +10,14 @@
 use std::sync::OnceLock;
 
 use super::comm::{Communicator, Owned};
-use super::constants::{RSMPI_BOR, RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
+use super::constants::{RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
 use super::datatype::{self, Datatype};
-use super::liveness::Patience;
+use super::liveness::{self, Patience};
 use super::request::Request;
 use super::tally;
 use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
-use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::cast::{to_int, to_usize};
 
 /// What a process does while it waits for a collective.
 static MEANWHILE: OnceLock<fn()> = OnceLock::new();
@@ -31,7 +31,12 @@ pub fn meanwhile(advance: fn()) {
 
 /// Waits for collectives on `raw`, and returns their buffers. `comm` owns `raw`, unless that is a
 /// communicator of the user's.
-fn complete<T, const N: usize>(raw: Communicator, comm: Option<&Owned>, mut requests: [Request; N], buffers: T) -> Result<T> {
+pub(super) fn complete<T, const N: usize>(
+    raw: Communicator,
+    comm: Option<&Owned>,
+    mut requests: [Request; N],
+    buffers: T,
+) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
         while !requests.iter_mut().try_fold(true, |all, request| Ok::<_, Box<Error>>(request.test()? && all))? {
@@ -57,7 +62,7 @@ fn complete<T, const N: usize>(raw: Communicator, comm: Option<&Owned>, mut requ
         Err(e) => {
             // MPI may still write to them
             std::mem::forget(buffers);
-            Err(e)
+            Err(liveness::explain(e, raw, comm))
         }
     }
 }
@@ -83,18 +88,8 @@ fn run<T>(
     comm.is_whole()?;
     count(Some(comm), bytes);
     let mut request = Request::default();
-    check(post(&mut buffers, &mut request), call)?;
+    check(post(&mut buffers, &mut request), call).map_err(|e| liveness::explain(e, comm.view(), Some(comm)))?;
     complete(comm.view(), Some(comm), [request], buffers)
-}
-
-/// Runs a barrier on a communicator of the user's, before an operation that MPI offers only in
-/// blocking form.
-pub(super) fn meet(comm: Communicator) -> Result<()> {
-    count(None, 0);
-    let mut request = Request::default();
-    // SAFETY: a live communicator; the request is a local.
-    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
-    complete(comm, None, [request], ())
 }
 
 /// Takes the least of each word over all processes of a communicator of the user's. Collective.
@@ -154,8 +149,6 @@ pub enum Reduction {
     Max,
     /// `MPI_SUM` (wraps around)
     Sum,
-    /// `MPI_BOR`
-    Or,
 }
 
 impl Reduction {
@@ -164,7 +157,6 @@ impl Reduction {
             Reduction::Min => RSMPI_MIN,
             Reduction::Max => RSMPI_MAX,
             Reduction::Sum => RSMPI_SUM,
-            Reduction::Or => RSMPI_BOR,
         }
     }
 }
@@ -261,14 +253,8 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     Ok(result)
 }
 
-/// Gathers one number of each of `size` processes on all (`MPI_Iallgather`). Collective; O(P)
+/// Gathers `N` words of each of `size` processes on all (`MPI_Iallgather`). Collective; O(P)
 /// memory.
-pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
-    let all = allgather_words(comm, [value.into()], size)?;
-    Ok(all.into_iter().map(|[number]| to_u32(number)).collect())
-}
-
-/// Gathers `N` words of each of `size` processes on all. Collective; O(P) memory.
 pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32) -> Result<Vec<[u64; N]>> {
     let buffers = (Box::new(words), vec![[0u64; N]; size as usize]);
     let (_, result) = run(comm, "MPI_Iallgather", size_of_val(&words), buffers, |(send, recv), request| {

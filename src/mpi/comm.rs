@@ -200,6 +200,12 @@ impl Owned {
         self.tally.get()
     }
 
+    /// Lets errors name processes by their ranks in `whole`, which lives longer.
+    pub(super) fn part_of(mut self, whole: &Owned) -> Owned {
+        self.whole = whole.whole;
+        self
+    }
+
     /// Returns the communicator whose ranks name processes in errors.
     pub(super) fn whole(&self) -> MPI_Comm {
         self.whole

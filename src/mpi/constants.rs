@@ -18,7 +18,6 @@ unsafe extern "C" {
     pub safe static RSMPI_UINT64_T: MPI_Datatype;
 
     pub safe static RSMPI_COMM_NULL: MPI_Comm;
-    pub safe static RSMPI_COMM_TYPE_SHARED: c_int;
     pub safe static RSMPI_UNEQUAL: c_int;
     pub safe static RSMPI_CART: c_int;
     pub safe static RSMPI_DIST_GRAPH: c_int;
@@ -33,7 +32,6 @@ unsafe extern "C" {
     pub safe static RSMPI_REQUEST_NULL: MPI_Request;
     pub safe static RSMPI_STATUS_IGNORE: *mut MPI_Status;
 
-    pub safe static RSMPI_BOR: MPI_Op;
     pub safe static RSMPI_MAX: MPI_Op;
     pub safe static RSMPI_MIN: MPI_Op;
     pub safe static RSMPI_SUM: MPI_Op;

@@ -22,10 +22,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use super::comm::{self, Communicator, Owned as Comm};
+use super::group::Group;
 use super::of_process::OfProcess;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::util::backoff::{Alarm, CHECK};
 use crate::util::cast::{to_int, to_u32};
 
@@ -72,6 +74,27 @@ impl Patience {
     pub fn look_at_all(&mut self, comm: &Comm) -> Result<()> {
         let dead = self.look(comm.view(), 0..comm.size()?);
         dead.first().map_or(Ok(()), |&rank| Err(comm.lose(rank)))
+    }
+}
+
+/// Returns the error of an operation that needs all processes of `comm`, which `owner` owns unless
+/// it is the user's: if a process has ended, that it has, rather than what MPI made of it.
+#[cold]
+pub fn explain(error: Box<Error>, comm: Communicator, owner: Option<&Comm>) -> Box<Error> {
+    /// MPI may notice before the system has taken the process away.
+    const LATER: Duration = Duration::from_millis(20);
+    if !matches!(*error, Error::Mpi { .. }) || super::is_simulated() {
+        return error;
+    }
+    let look = || ended(comm, 0..comm.size().unwrap_or(0)).ok()?.first().copied();
+    let found = look().or_else(|| {
+        std::thread::sleep(LATER);
+        look()
+    });
+    match (found, owner) {
+        (Some(rank), Some(owner)) => owner.lose(rank),
+        (Some(rank), None) => Error::Gone { rank }.into(),
+        (None, _) => error,
     }
 }
 
@@ -144,13 +167,11 @@ fn read_card() -> Card {
     [number.into(), start, space("pid") << 32 ^ space("time")]
 }
 
-/// Records the identities of a node's processes: `cards` has one for each process of `node`, by
-/// rank.
-pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
-    let all: Vec<u32> = (0..to_u32(cards.len())).collect();
-    let (me, worlds) = (node.rank()?, node.view().world_ranks(&all)?);
+/// Records the identities of a node's processes: `cards` has one for each member of `node`.
+pub fn introduce(node: &Group, cards: &[Card]) -> Result<()> {
+    let worlds = node.comm().view().world_ranks(node.ranks())?;
     with_known(|known| {
-        let own = cards[me as usize][2];
+        let own = cards[node.me() as usize][2];
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
             if let (Some(world), true) = (world, start != 0 && spaces == own) {
                 let process = Process { number: to_u32(number), start };

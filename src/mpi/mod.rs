@@ -25,6 +25,7 @@ pub mod envelope;
 pub mod errors;
 pub mod family;
 pub mod finalize;
+pub mod group;
 pub mod guard;
 pub mod info;
 pub mod landing;

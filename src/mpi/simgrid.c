@@ -300,20 +300,6 @@ int MPI_Topo_test(MPI_Comm comm, int *kind) {
   return PMPI_Errhandler_free(&handler);
 }
 
-/* messages on what this makes match receives with wildcards on other communicators: a duplicate has
-   a context of its own */
-int MPI_Comm_split_type(MPI_Comm comm, int kind, int key, MPI_Info info, MPI_Comm *part) {
-  MPI_Comm shared;
-  int code = PMPI_Comm_split_type(comm, kind, key, info, &shared);
-  if (code != MPI_SUCCESS || shared == MPI_COMM_NULL) {
-    *part = MPI_COMM_NULL;
-    return code;
-  }
-  code = PMPI_Comm_dup(shared, part);
-  PMPI_Comm_free(&shared);
-  return code;
-}
-
 /* SMPI crashes in this one */
 int MPI_Comm_call_errhandler(MPI_Comm comm, int code) {
   MPI_Errhandler handler;

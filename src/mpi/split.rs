@@ -1,8 +1,9 @@
 //! Duplicates and parts of communicators.
 
-use super::comm::{Communicator, Owned};
-use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_TYPE_SHARED, RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL};
-use super::{check, coll};
+use super::comm::{self, Communicator, Owned};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
+use super::request::Request;
+use super::{check, coll, liveness};
 use crate::error::Result;
 use crate::util::cast::to_int;
 
@@ -10,45 +11,24 @@ impl Owned {
     /// Duplicates `comm` without its info hints, which may promise what the library does not keep.
     /// Errors on the duplicate are returned as codes. Collective over `comm`, an intracommunicator.
     pub fn duplicate(comm: Communicator) -> Result<Owned> {
-        // duplicating blocks inside MPI; the barrier before it detects processes that have ended
-        coll::meet(comm)?;
-        Owned::copy(comm)
+        copy(comm, None)
     }
 
     /// Makes another communicator of the same processes. Collective over `self`.
     pub fn again(&self) -> Result<Owned> {
-        coll::barrier(self)?;
-        Owned::copy(self.view())
+        self.is_whole()?;
+        copy(self.view(), Some(self))
     }
 
-    fn copy(comm: Communicator) -> Result<Owned> {
-        // SAFETY: a live communicator; the other handles are constants and a local.
-        unsafe {
-            coll::count(None, 0);
-            let mut copy = RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_dup_with_info(comm.raw(), RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
-            let copy = Owned::new(copy, copy);
-            check(mpi_sys::MPI_Comm_set_errhandler(copy.raw(), RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
-            Ok(copy)
-        }
-    }
-
-    /// Makes a communicator of the processes that share memory with the caller. Collective over
-    /// `self`.
-    pub fn node(&self) -> Result<Owned> {
-        coll::barrier(self)?;
-        // SAFETY: a live communicator; the other handles are constants and a local.
-        unsafe {
-            coll::count(None, 0);
-            let mut node = RSMPI_COMM_NULL;
-            let shared = RSMPI_COMM_TYPE_SHARED;
-            check(mpi_sys::MPI_Comm_split_type(self.raw(), shared, 0, RSMPI_INFO_NULL, &mut node), "MPI_Comm_split_type")?;
-            Ok(Owned::new(node, self.whole()))
-        }
+    /// Makes a communicator that holds only the caller. Local.
+    pub fn self_comm(&self) -> Result<Owned> {
+        let alone = copy(comm::itself(), None)?;
+        Ok(alone.part_of(self))
     }
 
     /// Makes a communicator of the processes that pass the same `color`, in the order of their
-    /// ranks. Collective over `self`.
+    /// ranks. Collective over `self`. For measurements alone: a process that ends inside leaves the
+    /// others there, as MPI can split only in a call that blocks.
     pub fn split(&self, color: u32) -> Result<Owned> {
         coll::barrier(self)?;
         // SAFETY: a live communicator; the other handle is a local.
@@ -59,9 +39,21 @@ impl Owned {
             Ok(Owned::new(part, self.whole()))
         }
     }
+}
 
-    /// Makes a communicator that holds only the caller. Collective over `self`.
-    pub fn self_comm(&self) -> Result<Owned> {
-        self.split(self.rank()?)
-    }
+/// Duplicates `comm` by `MPI_Comm_idup`, the form that does not block and does not copy info hints.
+/// `owner` is what owns it, unless that is the user.
+fn copy(comm: Communicator, owner: Option<&Owned>) -> Result<Owned> {
+    coll::count(None, 0);
+    // MPI writes the handle when the call returns or when the request completes
+    let mut made = Box::new(RSMPI_COMM_NULL);
+    let mut request = Request::default();
+    // SAFETY: a live communicator; the handle stays where it is until the request is complete.
+    check(unsafe { mpi_sys::MPI_Comm_idup(comm.raw(), &raw mut *made, request.raw_mut()) }, "MPI_Comm_idup")
+        .map_err(|error| liveness::explain(error, comm, owner))?;
+    let made = *coll::complete(comm, owner, [request], made)?;
+    let made = Owned::new(made, made);
+    // SAFETY: a live communicator; the handler is a constant.
+    check(unsafe { mpi_sys::MPI_Comm_set_errhandler(made.raw(), RSMPI_ERRORS_RETURN) }, "MPI_Comm_set_errhandler")?;
+    Ok(made)
 }

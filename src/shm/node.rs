@@ -1,70 +1,40 @@
 //! The node that a process runs on: the processes there, and whether there are cores for all of
 //! them.
 
-use std::sync::OnceLock;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Result;
-use crate::mpi;
-use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::liveness;
+use crate::mpi::group::Group;
+use crate::mpi::{self, coll, liveness};
 use crate::shm::segment::Kept;
-use crate::util::cast::to_u32;
 
-/// A node, as seen by one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Node {
-    /// Processes of the communicator on the node.
-    pub processes: u32,
-    /// True if there are more processes than cores that they may use.
-    pub oversubscribed: bool,
+/// Names the node of each process by the lowest rank there. Processes are on one node if MPI gives
+/// them the same name of a processor and they run under the same boot of a kernel.
+/// `MPI_Comm_split_type`, which also tells, blocks (see `mpi::group`).
+///
+/// Collective: an allgather of a word; O(P) memory.
+pub fn names(comm: &Comm) -> Result<Vec<u32>> {
+    let hosts = coll::allgather_words(comm, [host()], comm.size()?)?;
+    let mut lowest = std::collections::HashMap::new();
+    Ok((0..).zip(&hosts).map(|(rank, host)| *lowest.entry(host).or_insert(rank)).collect())
 }
 
-/// Returns the name of the node, which is the lowest rank there. Collective.
-pub fn name(comm: &Comm) -> Result<u32> {
-    let node = comm.node()?;
-    let mut lowest = comm.rank()?.to_ne_bytes();
-    coll::broadcast(&node, &mut lowest, 0)?;
-    Ok(u32::from_ne_bytes(lowest))
-}
-
-/// Looks at the node of the caller. Collective.
-pub fn look_around(comm: &Comm) -> Result<Node> {
-    let node = comm.node()?;
-    let processes = node.size()?;
-    let cards = coll::allgather_words(&node, liveness::card()?, processes)?;
-    liveness::introduce(&node, &cards)?;
-    Ok(Node { processes, oversubscribed: oversubscribed(&node)? })
-}
-
-/// Returns true if a node has more processes than cores that they may use. Collective over the
-/// node.
-fn oversubscribed(node: &Comm) -> Result<bool> {
-    /// Words of an affinity mask, enough for 1,024 cores.
-    const WORDS: usize = 16;
-    // those of a simulated node have all of its time
-    if mpi::is_simulated() {
-        return Ok(false);
-    }
-    let mut mask = [0u64; WORDS];
-    // SAFETY: the kernel writes no more than the size that is passed. On failure the mask stays
-    // empty.
-    unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
-    // MPIs bind processes to different cores: only the masks of all processes show what the node
-    // has
-    let usable = coll::allreduce(node, mask, Reduction::Or)?;
-    let cores: u32 = usable.iter().map(|w| w.count_ones()).sum();
-    let processes = node.size()?;
-    Ok(cores > 0 && processes > cores)
+/// A number for the node of the caller; another one for each node.
+fn host() -> u64 {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    // empty where the kernel does not tell: the name then decides alone
+    let boot = BOOT.get_or_init(|| std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default());
+    let mut hasher = DefaultHasher::new();
+    (mpi::processor_name(), boot).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The processes of a communicator that share memory with the caller.
 #[derive(Debug)]
 pub struct Team {
-    comm: Comm,
-    me: u32,
-    /// Ranks in the communicator, in ascending order.
-    ranks: Vec<u32>,
+    group: Group,
     oversubscribed: bool,
     kept: Kept,
     /// What the members have agreed on.
@@ -74,34 +44,53 @@ pub struct Team {
 /// Two words that say something about a node; zeros say nothing.
 pub type Note = [u64; 2];
 
+/// Words of an affinity mask, enough for 1,024 cores.
+const MASK: usize = 16;
+
+/// The cores that this process may use; none if the kernel does not tell.
+fn usable_cores() -> [u64; MASK] {
+    let mut mask = [0u64; MASK];
+    // SAFETY: the kernel writes no more than the size that is passed. On failure the mask stays
+    // empty.
+    unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
+    mask
+}
+
+/// What each member of a team tells the others.
+const CARD: usize = size_of::<liveness::Card>() / size_of::<u64>();
+const WORDS: usize = CARD + size_of::<Note>() / size_of::<u64>() + MASK;
+
 impl Team {
     /// Finds the processes. The `note` of the first member becomes that of all; a member may have
-    /// another one. Collective.
-    pub fn new(comm: &Comm, note: Note) -> Result<Team> {
-        let node = comm.node()?;
-        let oversubscribed = oversubscribed(&node)?;
-        Team::of(node, comm.rank()?, oversubscribed, note)
-    }
-
-    /// Returns the members that pass the same `color`; `rank` is the caller's in the communicator.
-    /// Collective over the team.
-    pub fn part(&self, color: u32, rank: u32) -> Result<Team> {
-        Team::of(self.comm.split(color)?, rank, self.oversubscribed, Note::default())
-    }
-
-    fn of(node: Comm, rank: u32, oversubscribed: bool, [first, second]: Note) -> Result<Team> {
-        let (me, size) = (node.rank()?, node.size()?);
+    /// another one. Collective: an allgather of a word, and one of 21 words on each node.
+    pub fn new(comm: &Arc<Comm>, note: Note) -> Result<Team> {
+        let (names, me) = (names(comm)?, comm.rank()? as usize);
+        let group = Group::new(comm, |rank| names[rank as usize] == names[me])?;
         let [number, start, spaces] = liveness::card()?;
-        let all = coll::allgather_words(&node, [rank.into(), number, start, spaces, first, second], size)?;
-        let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces, ..]| [number, start, spaces]).collect();
-        liveness::introduce(&node, &cards)?;
+        let mut words = [0; WORDS];
+        words[..CARD].copy_from_slice(&[number, start, spaces]);
+        words[CARD..][..note.len()].copy_from_slice(&note);
+        // MPIs bind processes to different cores: only the masks of all show what the node has
+        words[WORDS - MASK..].copy_from_slice(&usable_cores());
+        let all = group.allgather(words)?;
+        let cards: Vec<liveness::Card> = all.iter().map(|&[number, start, spaces, ..]| [number, start, spaces]).collect();
+        liveness::introduce(&group, &cards)?;
+        let cores: u32 = (WORDS - MASK..WORDS).map(|k| all.iter().fold(0, |cores, words| cores | words[k]).count_ones()).sum();
+        // those of a simulated node have all of its time
+        let oversubscribed = cores > 0 && group.size() > cores && !mpi::is_simulated();
         let note = OnceLock::new();
-        if let Some(&[.., first, second]) = all.first().filter(|card| card[4..] != Note::default()) {
+        if let Some(&[_, _, _, first, second, ..]) = all.first().filter(|words| words[CARD..][..2] != Note::default()) {
             // it is new
             let _ = note.set([first, second]);
         }
-        let ranks = all.into_iter().map(|[rank, ..]| to_u32(rank)).collect();
-        Ok(Team { comm: node, me, ranks, oversubscribed, note, kept: Kept::default() })
+        Ok(Team { group, oversubscribed, note, kept: Kept::default() })
+    }
+
+    /// Returns the members that pass the same `color`. Collective over the team: an allgather of a
+    /// word.
+    pub fn part(&self, color: u32) -> Result<Team> {
+        let group = self.group.part(color)?;
+        Ok(Team { group, oversubscribed: self.oversubscribed, note: OnceLock::new(), kept: Kept::default() })
     }
 
     /// Memory that the members keep for segments to come.
@@ -122,7 +111,7 @@ impl Team {
     fn little(&self) -> u64 {
         /// For each process.
         const LITTLE: u64 = 1 << 20;
-        LITTLE * self.ranks.len() as u64
+        LITTLE * u64::from(self.size())
     }
 
     /// Returns what the members have agreed on, if they have.
@@ -136,35 +125,19 @@ impl Team {
         let _ = self.note.set(note);
     }
 
-    /// Communicator of the members.
-    pub fn comm(&self) -> &Comm {
-        &self.comm
+    /// The members.
+    pub fn group(&self) -> &Group {
+        &self.group
     }
 
     /// Number of members.
-    pub fn size(&self) -> usize {
-        self.ranks.len()
+    pub fn size(&self) -> u32 {
+        self.group.size()
     }
 
-    /// The lowest rank of a member in the communicator.
-    pub fn first(&self) -> u32 {
-        // the caller is one
-        self.ranks.first().copied().unwrap_or_default()
-    }
-
-    /// Rank of the caller in the team.
+    /// The place of the caller among the members.
     pub fn me(&self) -> u32 {
-        self.me
-    }
-
-    /// Returns the rank in the communicator of a member.
-    pub fn rank(&self, member: u32) -> u32 {
-        self.ranks[member as usize]
-    }
-
-    /// Returns the rank in the team of a process of the communicator, if it is a member.
-    pub fn member(&self, rank: u32) -> Option<u32> {
-        self.ranks.binary_search(&rank).ok().map(|k| to_u32(k))
+        self.group.me()
     }
 
     /// True if there are more processes on the node than cores that they may use.

@@ -22,8 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::Result;
 use crate::mpi;
-use crate::mpi::coll::{self, Reduction};
-use crate::mpi::comm::Owned as Comm;
+use crate::mpi::group::Group;
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::to_int;
 
@@ -117,9 +116,10 @@ impl Segment {
     /// Collective over `node`, whose processes all share memory. Returns `None` on all of them if
     /// nobody wants a part, if all parts together exceed `most` bytes, or if the segment cannot be
     /// made. O(processes of the node) memory.
-    pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
-        let all = coll::allgather(node, pages(bytes), node.size()?)?;
-        let Some((parts, length)) = divide(&all, 0, most) else { return Ok(None) };
+    pub fn new(bytes: usize, most: usize, node: &Group) -> Result<Option<Segment>> {
+        let all = node.allgather([pages(bytes).into()])?;
+        let wanted: Vec<u32> = all.iter().map(|&[pages]| to_int(pages)).collect();
+        let Some((parts, length)) = divide(&wanted, 0, most) else { return Ok(None) };
         Ok(Mapping::new(length, 0, node)?.map(|mapping| Segment { mapping: Arc::new(mapping), parts }))
     }
 
@@ -131,11 +131,11 @@ impl Segment {
         [bytes, head]: [usize; 2],
         word: u32,
         most: usize,
-        node: &Comm,
+        node: &Group,
         kept: &Kept,
     ) -> Result<Option<(Segment, bool, Vec<u32>)>> {
         let mine = [u64::from(pages(bytes)), u64::from(word), kept.empty() << 32 | kept.unused()];
-        let all = coll::allgather_words(node, mine, node.size()?)?;
+        let all = node.allgather(mine)?;
         let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
         let words = all.iter().map(|&[_, word, _]| to_int(word)).collect();
         let Some((parts, length)) = divide(&wanted, head, most) else { return Ok(None) };
@@ -204,8 +204,8 @@ fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Vec<usize>, usize)
 impl Mapping {
     /// Makes memory of zeros, of which all write the first `head` bytes. Collective; `None` on all
     /// processes if one of them fails.
-    fn new(length: usize, head: usize, node: &Comm) -> Result<Option<Mapping>> {
-        let (me, mut failure) = (node.rank()?, None);
+    fn new(length: usize, head: usize, node: &Group) -> Result<Option<Mapping>> {
+        let (me, mut failure) = (node.me(), None);
         let mapping = match share(node, me, [length, head], anonymous, through_proc, &mut failure)? {
             Some(mapping) => Some(mapping),
             None => named(node, me, [length, head], &mut failure)?,
@@ -382,7 +382,7 @@ fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
 /// Makes a file on process 0, and maps it on all. Collective. Returns `None` on all processes if
 /// one of them fails, which stores the reason in `failure`.
 fn share(
-    node: &Comm,
+    node: &Group,
     me: u32,
     [length, head]: [usize; 2],
     make: impl FnOnce(usize) -> io::Result<OwnedFd>,
@@ -398,11 +398,9 @@ fn share(
             file
         });
     }
-    let mut message: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    coll::broadcast(node, &mut message, 0)?;
-    let word = |k: usize| u64::from_le_bytes(std::array::from_fn(|i| message[8 * k + i]));
-    if me != 0 && word(0) != 0 {
-        let invitation = Invitation { process: word(0), file: word(1), device: word(2), inode: word(3) };
+    let [process, number, device, inode] = node.broadcast(words)?;
+    if me != 0 && process != 0 {
+        let invitation = Invitation { process, file: number, device, inode };
         file = keep(open(&invitation, length), failure);
     }
     let mapped = |file| Mapping::map(file, length).and_then(|mapping| mapping.hold(me).map(|()| mapping));
@@ -410,16 +408,16 @@ fn share(
     if let (Some(mapping), 0) = (&mapping, me) {
         // processes that write a new page at the same time wait for each other in the kernel
         for at in (0..head).step_by(PAGE) {
-            // SAFETY: the head lies in the mapping, where the others write after the reduction.
+            // SAFETY: the head lies in the mapping, where the others write once all have it.
             unsafe { mapping.base.add(at).write_volatile(0) };
         }
     }
     // an error of this process alone must not keep the others waiting
     let left = mapping.as_ref().map_or(Ok(()), |mapping| release_at_finalize(&mapping.file));
     // also makes sure that all hold their locks before anyone checks them
-    let [all] = coll::allreduce(node, [i64::from(mapping.is_some() && left.is_ok())], Reduction::Min)?;
+    let all = node.all(mapping.is_some() && left.is_ok())?;
     left?;
-    Ok(mapping.filter(|_| all == 1))
+    Ok(mapping.filter(|_| all))
 }
 
 /// Returns a value, or stores the error.
@@ -428,7 +426,7 @@ fn keep<T>(result: io::Result<T>, failure: &mut Option<io::Error>) -> Option<T> 
 }
 
 /// Makes a file with a name in shared memory, which is removed once all have mapped it. Collective.
-fn named(node: &Comm, me: u32, size: [usize; 2], failure: &mut Option<io::Error>) -> Result<Option<Mapping>> {
+fn named(node: &Group, me: u32, size: [usize; 2], failure: &mut Option<io::Error>) -> Result<Option<Mapping>> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = |process: u64, number: u64| CString::new(format!("/mpix-neighbor-{process}-{number}"));
     // a file left behind by a process with the same number in another container is not in the way
@@ -450,11 +448,8 @@ fn named(node: &Comm, me: u32, size: [usize; 2], failure: &mut Option<io::Error>
             error => Err(io::Error::from_raw_os_error(error)),
         }
     };
-    let mut count = number.to_le_bytes();
-    coll::broadcast(node, &mut count, 0)?;
-    let find = |invitation: &Invitation, length| {
-        invitation.names(open(&name(invitation.process, u64::from_le_bytes(count))?, 0)?, length)
-    };
+    let [number] = node.broadcast([number])?;
+    let find = |invitation: &Invitation, length| invitation.names(open(&name(invitation.process, number)?, 0)?, length);
     let mapping = share(node, me, size, make, find, failure);
     if let (0, Some(own)) = (me, &own) {
         // SAFETY: a name. If making the file failed, nothing has that name.

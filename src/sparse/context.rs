@@ -26,7 +26,7 @@ use crate::progress::{self, Outstanding};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{SparseHints, site_loggp};
 use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason, UNMEASURED};
-use crate::shm::node;
+use crate::shm::node::{Note, Team};
 use crate::util::cast::to_int;
 
 /// How an exchange is called. All processes must use the same form.
@@ -180,7 +180,7 @@ impl Drop for Finalizer {
 }
 
 /// Returns the context of a communicator. The first call on a communicator is collective: it makes
-/// two duplicates, a split by nodes and two reductions of a few words, and, if all processes are on
+/// two duplicates, two allgathers and two reductions of a few words, and, if all processes are on
 /// one node, memory that they share.
 #[inline]
 pub fn context(comm: Communicator) -> Result<Shared> {
@@ -222,7 +222,7 @@ fn create(comm: Communicator) -> Result<Shared> {
 
 impl ExchangeContext {
     fn new(user: Communicator) -> Result<ExchangeContext> {
-        let comm = Comm::duplicate(user)?;
+        let comm = Arc::new(Comm::duplicate(user)?);
         // SAFETY: the values live as long as the communicator, and are copied.
         let set = unsafe {
             match CONTEXT.get(user)?.as_ref() {
@@ -240,11 +240,11 @@ impl ExchangeContext {
             Ok((hints, machine))
         });
         let (rank, size) = (comm.rank()?, comm.size()?);
-        let node = node::look_around(&comm)?;
+        let node = Team::new(&comm, Note::default())?;
         // the machine's parameters in effect must agree as well
         let in_effect = |(hints, machine): &(SparseHints, Option<(Loggp, Origin)>)| hints.with_machine(*machine);
         let agreed = hints.as_ref().map_or(-1, |h| in_effect(h).agreed());
-        let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.processes)], Reduction::Min)?;
+        let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.size())], Reduction::Min)?;
         // an error on one process is reported on all, with its text
         let (hints, machine) = if low < 0 { coll::share_outcome(&comm, hints)? } else { hints? };
         if low != -high {
@@ -252,7 +252,7 @@ impl ExchangeContext {
         }
         // Created here, so that nonblocking exchanges have them too. All processes take the same
         // branch: either every process sees all of them on its node, or none does.
-        let inboxes = if size > 1 && node.processes == size { inbox::Inboxes::new(&comm, size)? } else { None };
+        let inboxes = if size > 1 && node.size() == size { inbox::Inboxes::new(node.group())? } else { None };
         let receives = nbx::ReceiveRing::new(&comm)?;
         let observed = observe::Sparse::new(user);
         if let Some(observed) = &observed {
@@ -260,8 +260,8 @@ impl ExchangeContext {
             receives.count(observed.tally());
         }
         Ok(ExchangeContext {
-            yields: node.oversubscribed && !mpi::wait_yields(),
-            oversubscribed: node.oversubscribed,
+            yields: node.oversubscribed() && !mpi::wait_yields(),
+            oversubscribed: node.oversubscribed(),
             windows: window::can_be_made(&comm)?,
             per_node: u32::try_from(-nodes).unwrap_or(1),
             hints,

@@ -28,6 +28,8 @@ pub enum Tag {
     Router,
     /// Empty messages sent in place of those that could not be sent.
     Lost,
+    /// The crystal router of a node, in the same way.
+    NodeRouter,
 }
 
 impl Tag {
@@ -40,6 +42,8 @@ impl Tag {
             Tag::Census => 7,
             Tag::Router => 8,
             Tag::Lost => 10 + parity,
+            Tag::NodeRouter => 12,
+            // 15 is that of groups (`mpi::group`)
         }
     }
 }
@@ -76,9 +80,9 @@ pub struct Transport {
 
 impl Transport {
     /// Creates the transport of process `rank` of `size`.
-    pub fn new(comm: Comm, rank: u32, size: u32, time: u16, observed: Option<observe::Sparse>) -> Transport {
+    pub fn new(comm: Arc<Comm>, rank: u32, size: u32, time: u16, observed: Option<observe::Sparse>) -> Transport {
         Transport {
-            comm: Arc::new(comm),
+            comm,
             rank,
             size,
             parity: 0,

@@ -13,6 +13,7 @@
 //! in use at a time; of all others, address space alone.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::batch::SPARE;
 use super::peer::MOST_UNACKNOWLEDGED;
@@ -89,24 +90,24 @@ impl Rings {
     /// Makes the rings of a window whose longest message has `capacity` bytes. `node_size`: as many
     /// processes in order of their ranks count as a node. Returns `None` where the caller has no
     /// other process on its node, or cannot share memory with them. Collective over `comm`.
-    pub fn new(comm: &Comm, node_size: Option<u32>, capacity: usize) -> Result<Option<Rings>> {
+    pub fn new(comm: &Arc<Comm>, node_size: Option<u32>, capacity: usize) -> Result<Option<Rings>> {
         let (mut team, rank) = (Team::new(comm, Note::default())?, comm.rank()?);
         if let Some(processes) = node_size {
-            team = team.part(rank / processes, rank)?;
+            team = team.part(rank / processes)?;
         }
         let (size, me) = (team.size(), team.me());
-        let each = to_u32(CELLS * (size - 1));
+        let each = to_u32(CELLS) * (size - 1);
         let stride = (capacity + SPARE).next_multiple_of(LINE);
-        let buffers_at = (size * size_of::<Ring<CELLS>>()).next_multiple_of(LINE);
+        let buffers_at = (size as usize * size_of::<Ring<CELLS>>()).next_multiple_of(LINE);
         let bytes = if size > 1 { stride.saturating_mul(each as usize).saturating_add(buffers_at) } else { 0 };
-        let Some(segment) = Segment::new(bytes, MOST_BYTES, team.comm())? else { return Ok(None) };
+        let Some(segment) = Segment::new(bytes, MOST_BYTES, team.group())? else { return Ok(None) };
         let ring = |of: u32, from: u32| -> *const Ring<CELLS> {
             segment.part(of).wrapping_add(from as usize * size_of::<Ring<CELLS>>()).cast()
         };
         let buffers = |of: u32| segment.part(of).wrapping_add(buffers_at);
-        let others = (0..to_u32(size)).filter(|&other| other != me);
+        let others = (0..size).filter(|&other| other != me);
         let links = others.map(|other| Link {
-            rank: team.rank(other),
+            rank: team.group().ranks()[other as usize],
             outward: ring(other, me),
             inward: ring(me, other),
             sender: Sender::default(),

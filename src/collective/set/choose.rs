@@ -11,7 +11,6 @@ use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
-use crate::util::cast::to_u32;
 
 /// Finds out if all neighborhoods together form a star, from the sum of their shares. Returns the
 /// same on all processes.
@@ -35,24 +34,17 @@ pub fn find_star(comm: &Comm, neighborhood: &Neighborhood, shares: [u64; 4]) -> 
     Ok(Some(Star { hub, targets, weight }))
 }
 
-/// Returns the number of nodes and, on process 0, which processes share them: the real nodes, or
-/// those of the hint.
+/// Returns which processes share nodes: the real ones, or those of the hint.
 ///
-/// Collective unless the hint names them: a split by nodes, a broadcast of a word on each node, and
-/// a gather and a reduction of a word.
-pub fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<Locality>)> {
-    let names = match &hints.nodes {
+/// Collective unless the hint names them: an allgather of a word.
+pub fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<Locality> {
+    match &hints.nodes {
         Some(placement) => {
             let wrong = |reason| Error::Schedule { schedule: Algorithm::NodeAware.name(), reason };
-            let nodes = placement.locality(input.processes).map_err(wrong)?;
-            return Ok((nodes.nodes(), Some(nodes)));
+            Ok(placement.locality(input.processes).map_err(wrong)?)
         }
-        None => node::name(comm)?,
-    };
-    let leads = u64::from(names == input.neighborhood.rank());
-    let [nodes] = coll::allreduce(comm, [leads], Reduction::Sum)?;
-    let names = coll::gather(comm, names)?;
-    Ok((to_u32(nodes), (!names.is_empty()).then(|| Locality::from_names(&names))))
+        None => Ok(Locality::from_names(&node::names(comm)?)),
+    }
 }
 
 /// Finds out if all neighborhoods on a grid together form a stencil. Returns the same on all

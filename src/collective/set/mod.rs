@@ -71,7 +71,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let SetCall { neighborhood, mut hints, operations: requested } = request;
     let neighborhood = Arc::new(neighborhood);
     let processes = private.size()?;
-    let one_node = team.size() == processes as usize;
+    let one_node = team.size() == processes;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
     let wanted = |operation: Operation| requested & operation.bit() != 0;
     let operations = Operations {
@@ -84,7 +84,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         None => {
             let outline = Outline { one_node, operations, ..agreed.outline };
             if select::asks_for_machine(&hints, outline, processes)
-                && let Some((machine, origin)) = machine::learn(&private, team.first(), hints.learn)?
+                && let Some((machine, origin)) = machine::learn(&private, team.group().ranks()[0], hints.learn)?
             {
                 hints.learn_machine(machine, origin);
             }
@@ -166,13 +166,13 @@ impl Own {
         Own { comm: Arc::clone(&handle.comm), waiting: handle.waiting, team: Arc::clone(&handle.team) }
     }
 
-    /// Duplicates the communicator, and splits the duplicate by nodes. Collective.
+    /// Duplicates the communicator, and finds the processes of the node. Collective.
     fn make(comm: Communicator) -> Result<Own> {
-        let comm = Comm::duplicate(comm)?;
+        let comm = Arc::new(Comm::duplicate(comm)?);
         let team = Team::new(&comm, machine::copies::known()?)?;
         // with more processes on the node than cores, waiting must yield the core unless MPI does
         let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
-        Ok(Own { comm: Arc::new(comm), waiting, team: Arc::new(team) })
+        Ok(Own { comm, waiting, team: Arc::new(team) })
     }
 }
 
@@ -230,7 +230,8 @@ fn select_schedules(
     let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
     let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
     if select::asks_for_nodes(hints, outline) {
-        (outline.nodes, world.nodes) = choose::find_nodes(comm, hints, input)?;
+        let nodes = choose::find_nodes(comm, hints, input)?;
+        (outline.nodes, world.nodes) = (nodes.nodes(), Some(nodes));
     }
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
@@ -268,7 +269,7 @@ fn share_memory(
             // a list that is too short is an error where a hint asks for nodes; here it means one
             // node for all
             let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
-            part = team.part(node, n.rank())?;
+            part = team.part(node)?;
             &part
         }
     };

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::mpi::coll;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
@@ -197,7 +196,10 @@ impl Inbound {
 /// order: rank in the communicator, rank in the node.
 fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
     let mut seen = std::collections::HashSet::new();
-    (list.into_iter()).filter(|&(_, r)| r != me && seen.insert(r)).filter_map(|(_, r)| Some((r, team.member(r)?))).collect()
+    (list.into_iter())
+        .filter(|&(_, r)| r != me && seen.insert(r))
+        .filter_map(|(_, r)| Some((r, team.group().place(r)?)))
+        .collect()
 }
 
 /// Makes the channels of all operations of a neighborhood.
@@ -233,11 +235,11 @@ pub fn make(
     let edges = !(targets.is_empty() && sources.is_empty());
     let part = if edges { rings + memories * memory } else { 0 };
     // in front of all parts: a doorbell for each process, and the table of places
-    let (me, members) = (team.me() as usize, team.size());
+    let (me, members) = (team.me() as usize, team.size() as usize);
     let places = members * Doorbell::BYTES;
     let head = (places + members * members * size_of::<AtomicU32>()).next_multiple_of(PAGE);
     let pages = to_u32(large_buffer / PAGE);
-    let Some((segment, reused, sizes)) = Segment::reused([part, head], pages, LARGEST_SEGMENT, team.comm(), team.kept())? else {
+    let Some((segment, reused, sizes)) = Segment::reused([part, head], pages, LARGEST_SEGMENT, team.group(), team.kept())? else {
         return Ok(None);
     };
     let segment = Arc::new(segment);
@@ -253,7 +255,7 @@ pub fn make(
     if !reused {
         doorbell(team.me()).claim();
         // all have claimed their doorbells
-        coll::barrier(team.comm())?;
+        team.group().barrier()?;
     }
     let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
         let index = place * common.len() + operation;
@@ -272,12 +274,12 @@ pub fn make(
         }
     }
     // all rings are empty, and all have said where they are and which memory they can read
-    coll::barrier(team.comm())?;
+    team.group().barrier()?;
     if !edges {
         return Ok(None);
     }
-    let on_team: Vec<u32> = targets.iter().map(|target| target.1).collect();
-    let worlds = team.comm().view().world_ranks(&on_team)?;
+    let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
+    let worlds = team.group().comm().view().world_ranks(&ranks)?;
     let mut next = segment.part(team.me()).wrapping_add(rings);
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
@@ -323,7 +325,7 @@ pub fn make(
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
             doorbell: doorbell(team.me()),
-            doorbells: (0..to_u32(team.size())).map(doorbell).collect(),
+            doorbells: (0..team.size()).map(doorbell).collect(),
             oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
             detached: Mutex::default(),

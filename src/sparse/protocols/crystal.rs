@@ -38,7 +38,7 @@ pub const LOST: u64 = u64::MAX;
 /// A message on its way through the router.
 #[derive(Debug, Clone, Copy)]
 pub struct Packet {
-    /// The receiver, a rank in the router's communicator.
+    /// The receiver's place among the router's processes.
     pub target: u32,
     /// The sender, in whatever numbering its receiver understands.
     pub source: u32,
@@ -106,9 +106,10 @@ pub struct Router {
 }
 
 impl Router {
-    /// Creates the router of process `rank` of `size`.
-    pub fn new(comm: Arc<Comm>, rank: u32, size: u32, tag: i32) -> Router {
-        let incoming = |&from: &u32| Incoming {
+    /// Creates the router of the process that has place `me` among `size`; `rank` returns the rank
+    /// in `comm` of each. Packets name their targets by places.
+    pub fn new(comm: Arc<Comm>, [me, size]: [u32; 2], rank: impl Fn(u32) -> u32, tag: i32) -> Router {
+        let incoming = |from: u32| Incoming {
             from,
             head: vec![0; HEAD / WORD].into(),
             whole: Vec::new(),
@@ -118,10 +119,10 @@ impl Router {
         let round = |step: Step| Round {
             outgoing: Vec::new(),
             sends: Default::default(),
-            incoming: step.from.iter().map(incoming).collect(),
-            step,
+            incoming: step.from.iter().map(|&from| incoming(rank(from))).collect(),
+            step: Step { to: rank(step.to), ..step },
         };
-        Router { comm, tag, rounds: steps(rank, size).into_iter().map(round).collect() }
+        Router { comm, tag, rounds: steps(me, size).into_iter().map(round).collect() }
     }
 
     /// Posts the receives of all steps, except those that an earlier attempt has posted.
@@ -290,7 +291,7 @@ impl Run {
     /// Posts the receives. If that fails, it may be done again.
     pub fn arm(transport: &Transport, router: &mut Option<Router>) -> Result<()> {
         let Transport { comm, rank, size, .. } = transport;
-        router.get_or_insert_with(|| Router::new(Arc::clone(comm), *rank, *size, Tag::Router.number(0))).arm()
+        router.get_or_insert_with(|| Router::new(Arc::clone(comm), [*rank, *size], |place| place, Tag::Router.number(0))).arm()
     }
 
     /// Starts the protocol.

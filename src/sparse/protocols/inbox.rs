@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::model::sparse::{INBOX_LONG, INBOX_ROOM};
-use crate::mpi::comm::Owned as Comm;
+use crate::mpi::group::Group;
 use crate::mpi::message::{self, Mode};
 use crate::shm::doorbell::{Doorbell, fence_before_ring};
 use crate::shm::double_buffer::{Barrier, Half, MOST_PROCESSES, Reservation, VALUE_BITS};
@@ -121,13 +121,14 @@ pub struct Inboxes {
 
 impl Inboxes {
     /// Allocates the inboxes. Returns `None`, on all processes, if they cannot share memory.
-    /// Collective over `comm`, all of whose processes must be on one node.
-    pub fn new(comm: &Comm, size: u32) -> Result<Option<Inboxes>> {
+    /// Collective over `node`, on which all processes of the communicator are.
+    pub fn new(node: &Group) -> Result<Option<Inboxes>> {
+        let size = node.size();
         if size > MOST_PROCESSES {
             return Ok(None);
         }
         let bytes = HEAD + 2 * HALF;
-        let segment = Segment::new(bytes, usize::MAX, comm)?;
+        let segment = Segment::new(bytes, usize::MAX, node)?;
         Ok(segment.map(|segment| Inboxes { memory: Arc::new(Memory { segment, size }), number: 0 }))
     }
 }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use super::crystal::{self, LOST, Packet, Router, Routing};
 use super::nbx::{self, ReceiveRing};
 use crate::error::Result;
-use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::bytes_at;
+use crate::shm::node;
 use crate::sparse::messages::{Arrivals, Outgoing, Sends};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport};
@@ -40,19 +40,12 @@ pub struct Nodes {
 
 impl Nodes {
     /// Creates the map. If `assumed` is given, each run of that many ranks counts as a node.
-    /// Collective; fails on all processes if it fails on one, which the others would wait for in
-    /// the exchange.
+    /// Collective: an allgather of a word, unless `assumed` is given.
     fn new(comm: &Arc<Comm>, rank: u32, size: u32, assumed: Option<u32>) -> Result<Nodes> {
-        let node = match assumed {
-            Some(processes) => comm.split(rank / processes),
-            None => comm.node(),
+        let node_of = match assumed {
+            Some(processes) => (0..size).map(|r| r - r % processes).collect(),
+            None => node::names(comm)?,
         };
-        let node = coll::share_outcome(comm, node)?;
-        let (place, processes) = (node.rank()?, node.size()?);
-        let mut lowest = rank.to_ne_bytes();
-        let told = coll::broadcast(&node, &mut lowest, 0);
-        let node_of = coll::allgather(comm, u32::from_ne_bytes(lowest), size);
-        let node_of = coll::share_outcome(comm, told.and(node_of))?;
         let mut members: Vec<u32> = (0..size).collect();
         members.sort_by_key(|&r| node_of[r as usize]);
         let mut begins: Vec<(u32, u32)> = Vec::new();
@@ -62,7 +55,11 @@ impl Nodes {
                 begins.push((name, to_u32(i)));
             }
         }
-        let router = Router::new(Arc::new(node), place, processes, Tag::Router.number(0));
+        let node = node_of[rank as usize];
+        let own: Vec<u32> = (0..size).filter(|&r| node_of[r as usize] == node).collect();
+        let place = to_u32(own.partition_point(|&r| r < rank));
+        let places = [place, to_u32(own.len())];
+        let router = Router::new(Arc::clone(comm), places, |place| own[place as usize], Tag::NodeRouter.number(0));
         Ok(Nodes { node_of, members, begins, place, router, assumed })
     }
 

@@ -1,0 +1,140 @@
+//! Some processes of a communicator, with collectives of their own.
+//!
+//! MPI makes a part of a communicator only in calls that block (`MPI_Comm_split`,
+//! `MPI_Comm_create_group`): if a process ends inside one, the others wait there forever. The
+//! processes of a node need few collectives, of few words: they run here by messages on the
+//! communicator of all, and notice as those of `coll` do when a process has ended.
+//!
+//! All of them are allgathers by the algorithm of Bruck et al. (1997): ceil(log2 n) rounds, in
+//! which a process sends twice as much each time.
+
+use std::sync::Arc;
+
+use super::comm::Owned as Comm;
+use super::request::Request;
+use super::{check, coll, datatype, liveness, message};
+use crate::error::{Error, Result};
+use crate::util::cast::{to_int, to_u32};
+
+/// Tag of all messages. Two processes exchange them in the order in which both call the
+/// collectives of their groups.
+const TAG: i32 = 15;
+
+/// Some processes of a communicator, the caller among them.
+#[derive(Debug, Clone)]
+pub struct Group {
+    comm: Arc<Comm>,
+    /// Ranks in the communicator, in ascending order.
+    ranks: Vec<u32>,
+    /// The caller's place among them.
+    me: u32,
+}
+
+impl Group {
+    /// The processes of `comm` for which `belongs` returns true. Local; all of them pass the same.
+    ///
+    /// # Errors
+    /// The caller is not among them.
+    pub fn new(comm: &Arc<Comm>, belongs: impl Fn(u32) -> bool) -> Result<Group> {
+        let ranks: Vec<u32> = (0..comm.size()?).filter(|&rank| belongs(rank)).collect();
+        let Ok(me) = ranks.binary_search(&comm.rank()?) else {
+            return Err(Error::Internal("a process is not in its own group".into()).into());
+        };
+        Ok(Group { comm: Arc::clone(comm), me: to_u32(me), ranks })
+    }
+
+    /// The members that pass the same `color`. Collective over the group: an allgather of a word.
+    pub fn part(&self, color: u32) -> Result<Group> {
+        let colors = self.allgather([color.into()])?;
+        Group::new(&self.comm, |rank| self.place(rank).is_some_and(|place| colors[place as usize] == [color.into()]))
+    }
+
+    /// The communicator.
+    pub fn comm(&self) -> &Arc<Comm> {
+        &self.comm
+    }
+
+    /// The ranks of the members in the communicator, in ascending order.
+    pub fn ranks(&self) -> &[u32] {
+        &self.ranks
+    }
+
+    /// Number of members.
+    pub fn size(&self) -> u32 {
+        to_u32(self.ranks.len())
+    }
+
+    /// The caller's place among the members.
+    pub fn me(&self) -> u32 {
+        self.me
+    }
+
+    /// The place of a process of the communicator, if it is a member.
+    pub fn place(&self, rank: u32) -> Option<u32> {
+        self.ranks.binary_search(&rank).ok().map(|place| to_u32(place))
+    }
+
+    /// Gathers `N` words of each member on all. Collective; ceil(log2 n) messages from each of n
+    /// members.
+    pub fn allgather<const N: usize>(&self, words: [u64; N]) -> Result<Vec<[u64; N]>> {
+        self.comm.is_whole()?;
+        coll::count(Some(&self.comm), size_of_val(&words));
+        let (size, me) = (self.ranks.len(), self.me as usize);
+        // those of the member that comes k places after the caller, at k
+        let mut all = vec![[0; N]; size];
+        all[0] = words;
+        let mut have = 1;
+        while have < size {
+            let count = have.min(size - have);
+            all = self.round(all, have, count, [(me + size - have) % size, (me + have) % size])?;
+            have += count;
+        }
+        all.rotate_right(me);
+        Ok(all)
+    }
+
+    /// Sends the first `count` of `all` to one member, and receives as many of another one behind
+    /// the first `have`.
+    fn round<const N: usize>(
+        &self,
+        mut all: Vec<[u64; N]>,
+        have: usize,
+        count: usize,
+        [to, from]: [usize; 2],
+    ) -> Result<Vec<[u64; N]>> {
+        let bytes = count * size_of::<[u64; N]>();
+        let (known, new) = all.split_at_mut(have);
+        let mut send = Request::default();
+        // SAFETY: there is room for as many behind those that the caller has. What is sent does not
+        // change, and neither part is touched, before both requests are complete.
+        let receive = unsafe {
+            assert!(count <= known.len() && count <= new.len(), "a round is within the list");
+            let receive = message::receive(new.as_mut_ptr().cast(), bytes as u64, Some(self.ranks[from]), Some(TAG), &self.comm)?;
+            let (at, kind, to) = (known.as_ptr().cast(), datatype::packed().raw(), to_int(self.ranks[to]));
+            // not by `message`, which counts what users' data takes
+            let sent = mpi_sys::MPI_Isend(at, to_int(bytes), kind, to, TAG, self.comm.raw(), send.raw_mut());
+            if let Err(error) = check(sent, "MPI_Isend") {
+                // MPI may still write to them
+                std::mem::forget(all);
+                return Err(liveness::explain(error, self.comm.view(), Some(&self.comm)));
+            }
+            receive
+        };
+        coll::complete(self.comm.view(), Some(&self.comm), [send, receive], all)
+    }
+
+    /// Returns after all members have called it. Collective; cost as of `allgather`.
+    pub fn barrier(&self) -> Result<()> {
+        self.allgather::<0>([]).map(drop)
+    }
+
+    /// Returns the words of the first member on all. Collective; cost as of `allgather`.
+    pub fn broadcast<const N: usize>(&self, words: [u64; N]) -> Result<[u64; N]> {
+        self.allgather(words).map(|all| all[0])
+    }
+
+    /// Returns true on all members if all pass true. Collective; cost as of `allgather`.
+    pub fn all(&self, holds: bool) -> Result<bool> {
+        Ok(self.allgather([holds.into()])?.iter().all(|&[holds]| holds == 1))
+    }
+}
