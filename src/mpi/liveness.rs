@@ -25,7 +25,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::comm::{self, Communicator, Owned as Comm};
-use super::group::Group;
 use super::of_process::OfProcess;
 use crate::error::{Error, Result};
 use crate::util::backoff::{Alarm, CHECK};
@@ -167,11 +166,12 @@ fn read_card() -> Card {
     [number.into(), start, space("pid") << 32 ^ space("time")]
 }
 
-/// Records the identities of a node's processes: `cards` has one for each member of `node`.
-pub fn introduce(node: &Group, cards: &[Card]) -> Result<()> {
-    let worlds = node.comm().view().world_ranks(node.ranks())?;
+/// Records the identities of a node's processes, those of `ranks` in `comm`: `cards` has one for
+/// each of them.
+pub fn introduce(comm: &Comm, ranks: &[u32], cards: &[Card]) -> Result<()> {
+    let worlds = comm.view().world_ranks(ranks)?;
+    let own = card()?[2];
     with_known(|known| {
-        let own = cards[node.me() as usize][2];
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
             if let (Some(world), true) = (world, start != 0 && spaces == own) {
                 let process = Process { number: to_u32(number), start };

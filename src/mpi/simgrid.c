@@ -300,7 +300,7 @@ int MPI_Topo_test(MPI_Comm comm, int *kind) {
   return PMPI_Errhandler_free(&handler);
 }
 
-/* SMPI does not have this one. A simulated process does not end, so that nobody needs to leave it */
+/* SMPI does not have this one. Simulated processes do not end, so that it may block */
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request) {
   *request = MPI_REQUEST_NULL;
   return PMPI_Comm_dup(comm, copy);

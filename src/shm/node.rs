@@ -74,7 +74,7 @@ impl Team {
         words[WORDS - MASK..].copy_from_slice(&usable_cores());
         let all = group.allgather(words)?;
         let cards: Vec<liveness::Card> = all.iter().map(|&[number, start, spaces, ..]| [number, start, spaces]).collect();
-        liveness::introduce(&group, &cards)?;
+        liveness::introduce(comm, group.ranks(), &cards)?;
         let cores: u32 = (WORDS - MASK..WORDS).map(|k| all.iter().fold(0, |cores, words| cores | words[k]).count_ones()).sum();
         // those of a simulated node have all of its time
         let oversubscribed = cores > 0 && group.size() > cores && !mpi::is_simulated();
