@@ -5,8 +5,8 @@ fn main() {
     println!("cargo::rerun-if-changed=src/mpi/constants.c");
     println!("cargo::rerun-if-changed=src/mpi/simgrid.c");
     println!("cargo::rerun-if-env-changed=MPICC");
-    // not rustc-cdylib-link-arg, which cargo also applies to the libraries of packages that depend on
-    // this one: the preload library would bear this name, and ldconfig would take it for this one
+    // not rustc-cdylib-link-arg, which cargo also applies to packages that depend on this one: the
+    // preload library would bear this name, and ldconfig would take it for this one
     println!("cargo::rustc-link-arg=-Wl,-soname,libmpix_neighbor.so.{}", env!("CARGO_PKG_VERSION_MAJOR"));
     #[cfg(feature = "mpi")]
     {
