@@ -65,7 +65,8 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 .PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python test-simulate \
+  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python \
+  test-simulate \
   bench simulate simulated
 
 # ==== Library
@@ -299,7 +300,7 @@ test:
 test-rest:
 	c_tests/faults/wrong-mpi
 	c_tests/dist
-	c_tests/deb
+	@$(MAKE) test-packages
 	@$(MAKE) test-simulate
 	clients/run quick
 	@$(MAKE) test-python
@@ -397,6 +398,11 @@ test-python:
 	@$(MAKE) lib preload $(OPENMPI)
 	@$(MAKE) lib preload $(MPICH)
 	scripts/test-python
+
+# Debian packages of what is built, and what recipes for Spack and conda do
+test-packages:
+	c_tests/deb
+	c_tests/packages/run
 
 # a small simulation, where SimGrid is
 test-simulate:
