@@ -402,7 +402,7 @@ test-python:
 # Debian packages of what is built, and what recipes for Spack and conda do
 test-packages:
 	c_tests/deb
-	c_tests/packages/run
+	$(OPENMPI) c_tests/packages/run
 
 # a small simulation, where SimGrid is
 test-simulate:

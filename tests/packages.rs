@@ -141,6 +141,9 @@ fn versions_are_the_crates() {
         read("packaging/conda/recipe/meta.yaml").contains(&format!("set version = \"{VERSION}\"")),
         "meta.yaml has another version"
     );
+    for manifest in ["preload/Cargo.toml", "bindings/Cargo.toml", "python/pyproject.toml"] {
+        assert!(read(manifest).contains(&format!("\nversion = \"{VERSION}\"\n")), "{manifest} has another version");
+    }
     let rust = env!("CARGO_PKG_RUST_VERSION");
     let control = read("debian/control");
     assert!(control.contains(&format!("cargo (>= {rust})")) && control.contains(&format!("rustc (>= {rust})")));
