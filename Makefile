@@ -62,10 +62,11 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
 BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport setup
 
-.PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist site clean help \
+.PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-python test-simulate \
+  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python \
+  test-simulate \
   bench simulate simulated
 
 # ==== Library
@@ -158,6 +159,10 @@ uninstall:
 # a source tarball that builds without network, with MPI bindings
 dist:
 	@scripts/dist
+
+# Debian packages for both of Debian's MPIs, in build/deb
+deb:
+	@scripts/deb
 
 # the documentation as a site, in build/site; a link that leads nowhere is an error
 site:
@@ -291,10 +296,11 @@ test:
 	@$(MAKE) test-rest
 	@echo "make test: all passed"
 
-# the wrong MPI, the tarball, a simulation, programs of others, Python
+# the wrong MPI, tarball and packages, a simulation, programs of others, Python
 test-rest:
 	c_tests/faults/wrong-mpi
 	c_tests/dist
+	@$(MAKE) test-packages
 	@$(MAKE) test-simulate
 	clients/run quick
 	@$(MAKE) test-python
@@ -392,6 +398,11 @@ test-python:
 	@$(MAKE) lib preload $(OPENMPI)
 	@$(MAKE) lib preload $(MPICH)
 	scripts/test-python
+
+# Debian packages of what is built, and what recipes for Spack and conda do
+test-packages:
+	c_tests/deb
+	$(OPENMPI) c_tests/packages/run
 
 # a small simulation, where SimGrid is
 test-simulate:

@@ -5,7 +5,9 @@ fn main() {
     println!("cargo::rerun-if-changed=src/mpi/constants.c");
     println!("cargo::rerun-if-changed=src/mpi/simgrid.c");
     println!("cargo::rerun-if-env-changed=MPICC");
-    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpix_neighbor.so.{}", env!("CARGO_PKG_VERSION_MAJOR"));
+    // not rustc-cdylib-link-arg, which cargo also applies to packages that depend on this one: the
+    // preload library would bear this name, and ldconfig would take it for this one
+    println!("cargo::rustc-link-arg=-Wl,-soname,libmpix_neighbor.so.{}", env!("CARGO_PKG_VERSION_MAJOR"));
     #[cfg(feature = "mpi")]
     {
         // the wrapper that mpi-sys uses too
