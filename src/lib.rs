@@ -39,7 +39,8 @@
 //! `model` is the LogGP cost model, with the costs of sparse exchanges (`model::sparse`) and a
 //! simulator (`simulate`), which runs the schedules of all processes in simulated time. `machine`
 //! says where the parameters of the machine come from, and measures them; `measure` does so for
-//! programs and the tool. `util` serves everybody: random numbers, and how to wait.
+//! programs and the tool. `error` has all errors, and their texts. `util` serves everybody: random
+//! numbers, conversions of integers, and how to wait.
 //!
 //! `environment` is the only access to environment variables and parameter files. `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.

@@ -1,5 +1,7 @@
 //! Utilities for every part of the library.
 
+#![forbid(unsafe_code)]
+
 pub mod backoff;
 #[cfg(test)]
 pub mod cases;
