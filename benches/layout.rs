@@ -50,8 +50,7 @@ fn layout_of(region: &Region, width: usize) -> Layout {
     Layout::new(Arc::new(Typemap::new(moved, plane * width).unwrap()), 1).unwrap()
 }
 
-/// What a program has that packs by itself: two loops for faces across the rows, three for all
-/// others.
+/// Packs as a program does by hand: two loops for faces across the rows, three for all others.
 ///
 /// # Safety
 /// The array must be as wide in each direction, and the buffer as long as the region.

@@ -8,13 +8,14 @@ use common::files_below;
 
 const WIDTH: usize = 100;
 
-/// What begins a comment that fills a line, by the file's kind; `None` for files that have none.
+/// The beginning of a comment line, by the file's kind; `None` for files without comments.
 fn mark(path: &Path, text: &str) -> Option<&'static str> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("rs") => Some("//"),
         Some("c" | "h") => Some("/*"),
         Some("f90" | "F90") => Some("!"),
         Some("f") => Some("c "),
+        Some("py") => Some("# "),
         None if text.starts_with("#!") || path.ends_with("Makefile") => Some("# "),
         _ => None,
     }
@@ -41,7 +42,11 @@ fn wide(text: &str, mark: &str) -> Vec<usize> {
 fn comments_are_at_most_100_columns_wide() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![root.join("build.rs"), root.join("Makefile")];
-    for folder in ["src", "preload", "tests", "benches", "c_tests", "examples", "include", "fortran", "scripts", "clients"] {
+    let folders = [
+        "src", "bindings", "preload", "tests", "benches", "c_tests", "examples", "include", "fortran", "python", "scripts",
+        "clients",
+    ];
+    for folder in folders {
         files.extend(files_below(&root.join(folder), &[""]));
     }
     let mut found = Vec::new();

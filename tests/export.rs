@@ -45,7 +45,7 @@ fn place(json: &Json) -> Place {
     (kind.clone(), number(index))
 }
 
-/// What a place holds: an edge's block, or all that is in a packet.
+/// The content of a place: an edge's block, or everything in a packet.
 #[derive(Debug, Clone, PartialEq)]
 enum Content {
     /// Source and its target entry.
@@ -53,7 +53,7 @@ enum Content {
     Packet(Vec<Content>),
 }
 
-/// What has come of a block: parts as (begin, end, of), and of what.
+/// The parts of a block that have arrived, as (begin, end, denominator), and its content.
 type Parts = (Vec<[u64; 3]>, Content);
 
 #[derive(Default)]

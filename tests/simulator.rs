@@ -98,8 +98,8 @@ impl Naive<'_> {
         if end == 0 { message.left.map(|left| left + self.takes(m)) } else { message.work[1].as_ref().map(|w| w.end) }
     }
 
-    /// Whether all that a process sends (`ends` is 0..1) or sends and receives (0..2) in a round is
-    /// complete.
+    /// True if all sends of a process in a round (`ends` is 0..1), or all its sends and receives
+    /// (0..2), are complete.
     fn is_complete(&self, p: usize, round: usize, mut ends: Range<usize>) -> bool {
         ends.all(|end| {
             (0..self.messages.len()).all(|m| {

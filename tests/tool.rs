@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> Output {
     command(arguments).output().unwrap()
 }
 
-/// What a run prints that succeeds.
+/// The output of a run, which must succeed.
 fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -492,7 +492,7 @@ fn measuring_needs_mpi() {
     assert!(text.contains("not from 1k to 1G"), "{text}");
 }
 
-/// What `info` prints, in an environment that has only these variables.
+/// The output of `info` in an environment with only these variables.
 fn info(variables: &[(&str, &str)]) -> String {
     let mut command = command(&["info"]);
     let output = command.env_clear().envs(variables.iter().copied()).output().unwrap();

@@ -1,10 +1,11 @@
-//! What the page of a function says, in the table's own marks: names in backquotes, `- ` before the
-//! items of a list, pages of the documentation as `docs/tuning.md`. The pages of the reference are
-//! made of it, and the manual pages.
+//! The content of a function's page, from which both the reference and the manual pages are made.
+//!
+//! Its texts have the table's own marks: names in backquotes, `- ` before the items of a list,
+//! pages of the documentation as `docs/tuning.md`.
 
 use crate::table::{self, Argument, Failure, Form, Function, Mode, Table};
 
-/// What holds for all functions.
+/// The rules that hold for all functions.
 pub const COMMON: &str = "Every function returns `MPI_SUCCESS`, or an error code after calling the error handler of its \
      communicator. Results are written only on success. Where a degree is 0, the arrays that belong to it are not looked at.";
 
@@ -13,9 +14,9 @@ pub struct Page<'t> {
     pub function: &'t Function,
     /// All C functions that the page describes.
     pub forms: Vec<Form<'t>>,
-    /// What follows the summary.
+    /// The paragraphs after the summary.
     pub about: Vec<String>,
-    /// What differs in Fortran; the rest is in docs/fortran.md.
+    /// Differences in Fortran, beyond those that docs/fortran.md describes for all functions.
     pub fortran: String,
     /// In order. Some are empty.
     pub sections: Vec<Section>,
@@ -64,7 +65,7 @@ fn page<'t>(table: &'t Table, f: &'t Function) -> Page<'t> {
     Page { function: f, forms, about, fortran: fortran_notes(f), sections }
 }
 
-/// What a function has of its own, or has from the one that it is like.
+/// A text of a function: its own, or that of the function that it is like.
 fn inherited<'t>(table: &'t Table, f: &'t Function, get: fn(&Function) -> Option<&String>) -> Option<&'t String> {
     get(f).or_else(|| table.like(f).and_then(|like| inherited(table, like, get)))
 }

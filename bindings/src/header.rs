@@ -15,7 +15,7 @@ pub struct Item {
     pub params: Vec<Param>,
 }
 
-/// What a header says.
+/// The declarations of a header.
 #[derive(Default)]
 pub struct Header {
     /// Name, value, comment.
@@ -27,7 +27,7 @@ pub struct Header {
     pub functions: Vec<Item>,
 }
 
-/// What cbindgen makes of the sources.
+/// The header that cbindgen makes of the sources, in pieces.
 pub struct Prototypes {
     /// All before the first function.
     head: String,

@@ -150,7 +150,8 @@ fn section(out: &mut Roff, title: &str, texts: &[String], inlines: &impl Fn(&str
     }
 }
 
-/// What an item begins with, and what it says of that: a colon that stands in no name is between.
+/// Splits an item into the names that it begins with and their explanation, at the first `: ` that
+/// is not inside a name.
 fn tag(item: &str) -> Option<(&str, &str)> {
     let (tag, rest) = item.split_once(": ")?;
     (tag.starts_with('`') && tag.matches('`').count() % 2 == 0).then_some((tag, rest))

@@ -11,9 +11,9 @@ use serde::Deserialize;
 pub struct Table {
     /// Arguments that mean the same wherever they stand.
     arguments: BTreeMap<String, Shared>,
-    /// What every neighborhood collective has in common.
+    /// Texts that all neighborhood collectives share.
     pub collective: Common,
-    /// What nonblocking and persistent forms add.
+    /// Texts that nonblocking and persistent forms add.
     pub mode: Modes,
     /// Functions by subject, in the order of the header.
     #[serde(rename = "chapter")]
@@ -45,7 +45,7 @@ pub struct Modes {
     pub persistent: ModeText,
 }
 
-/// What a form that is started or planned adds to the blocking one.
+/// Texts that a nonblocking or persistent form adds to those of the blocking one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModeText {
@@ -102,7 +102,7 @@ pub struct Function {
     pub after_errors: Option<String>,
     pub cost: Option<String>,
     pub source: Option<String>,
-    /// What the nonblocking form adds to `[mode.nonblocking]`, and the persistent one likewise.
+    /// Text that the nonblocking form adds to that of `[mode.nonblocking]`; `persistent` likewise.
     pub started: Option<String>,
     pub persistent: Option<String>,
     #[serde(default)]

@@ -44,7 +44,8 @@ def poisson(domain, degree):
     solution.x.scatter_forward()
     print_all(f"{domain.topology.cell_name()}, degree {degree}: {space.dofmap.index_map.size_global} unknowns, norm {norm(solution):.9e}")
 
-    # each process adds one to all that it knows of, and ghosts are added to their owners: together one for each owned and each ghost
+    # each process adds one to all that it knows of, and ghosts are added to their owners: together
+    # one for each owned and each ghost
     index_map = space.dofmap.index_map
     owned = index_map.size_local
     known = fem.Function(space)

@@ -45,7 +45,7 @@ pub struct Pool {
     number: u64,
 }
 
-/// What processes have agreed on for a new communicator.
+/// The agreement of the processes about a new communicator.
 pub enum Agreed {
     /// It takes this shadow.
     Taken(Shadow),

@@ -22,7 +22,7 @@ pub enum Scope<'a> {
     Process {
         /// Its rank.
         rank: c_int,
-        /// What ended it: the first part.
+        /// How it ended: the first part of the text.
         how: &'a str,
         /// The second part.
         name: &'a str,

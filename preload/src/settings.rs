@@ -27,7 +27,7 @@ pub struct Settings {
     pub compare: bool,
     /// Fewest processes of a communicator for which all-to-all calls may become sparse exchanges.
     pub alltoallv: Option<u32>,
-    /// What is wrong with the variables. Ignored otherwise.
+    /// Complaints about variables with invalid values, which are otherwise ignored.
     pub complaints: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What decides whether a shadow serves a communicator.
+//! The properties by which a kept shadow is found for a new communicator.
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::preload::{self, Topology};
@@ -6,8 +6,8 @@ use mpix_neighbor::environment;
 
 use crate::errors::SUCCESS;
 
-/// What a process knows about a topology: communicators of the same processes in the same order
-/// can have one shadow if their shapes are equal on each of them.
+/// A process's knowledge of a topology: communicators of the same processes in the same order can
+/// have one shadow if their shapes are equal on each of them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shape {
     rank: i32,

@@ -42,7 +42,7 @@ pub fn describe_all() {
 pub struct State {
     /// The program's communicator; `MPI_COMM_WORLD` once the program has freed it.
     owner: Mutex<MPI_Comm>,
-    /// What its collectives run on. Only dropping takes it.
+    /// The communicator that its collectives run on. Only dropping takes it.
     body: Option<Shadow>,
     /// Where the shadow goes when this state does.
     pool: Weak<Pool>,

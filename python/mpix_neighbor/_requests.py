@@ -16,8 +16,8 @@ class _Started:
         self._request = ctypes.c_void_p()
         self._at = ctypes.addressof(self._request)
         self._sources = sources
-        # buffers, counts and datatypes that the library reads until the collective is complete, even
-        # if the caller forgets it
+        # buffers, counts and datatypes that the library reads until the collective is complete,
+        # even if the caller forgets it
         self._keep = keep
         neighborhood._held.add(self)
 

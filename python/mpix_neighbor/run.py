@@ -41,7 +41,8 @@ def command(arguments: list) -> list:
 def main() -> None:
     """Replaces this process by the launcher."""
     words = command(sys.argv[1:])
-    # the import has initialized MPI, which leaves marks in the environment that `os.environ` has not
+    # the import has initialized MPI, which leaves marks in the environment that `os.environ` does
+    # not show
     MPI.Finalize()
     os.execvpe(words[0], words, dict(os.environ))
 

@@ -1,4 +1,4 @@
-//! What the preload library needs and no C function offers. Nothing here is in the header.
+//! Functions for the preload library that the C ABI does not offer. Nothing here is in the header.
 
 pub use crate::mpi::topology::Topology;
 

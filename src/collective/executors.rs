@@ -30,7 +30,7 @@ pub struct ExecutorPool {
     window: u32,
     /// Memory shared with neighbors, if there is any.
     link: Option<Arc<Channels>>,
-    /// What carries blocks between processes that share no memory.
+    /// Carries blocks between processes that share no memory.
     transport: Transport,
     /// Counters and trace, where the environment asks for them.
     record: Option<Arc<Record>>,
@@ -51,7 +51,7 @@ pub struct Parts {
     pub window: u32,
     /// Memory shared with neighbors, if there is any.
     pub link: Option<Arc<Channels>>,
-    /// What carries blocks between processes that share no memory.
+    /// Carries blocks between processes that share no memory.
     pub transport: Transport,
     /// Counters and trace, where the environment asks for them.
     pub record: Option<Arc<Record>>,
@@ -106,7 +106,7 @@ impl ExecutorPool {
         self.link.as_deref()
     }
 
-    /// What carries blocks between processes that share no memory.
+    /// Carries blocks between processes that share no memory.
     pub fn transport(&self) -> &Transport {
         &self.transport
     }

@@ -49,7 +49,7 @@ impl Operation {
         1 << self as i32
     }
 
-    /// What it does with the blocks received, in the order of the sources.
+    /// How it combines the blocks received, which are in the order of the sources.
     pub fn combines(self) -> Option<Combine> {
         match self {
             Operation::Gather | Operation::Alltoall => None,

@@ -85,7 +85,7 @@ impl Tags {
         self.turns.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whether all before have come to their end.
+    /// True if all earlier turns have ended.
     pub fn is_turn(&self, turn: u32) -> bool {
         self.ended.load(Ordering::Acquire) == turn
     }

@@ -1,5 +1,5 @@
-//! What carries blocks between processes that share no memory: messages, or puts into windows that
-//! the set call makes.
+//! The transport between processes that share no memory: messages, or puts into windows that the
+//! set call makes.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::schedule::Algorithm;
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
-/// What carries the blocks of one operation.
+/// The transport of one operation.
 #[derive(Clone)]
 pub struct Transport {
     /// The window, if there is one.
     pub link: Option<Arc<Link>>,
-    /// What people read about it.
+    /// Its description, for people.
     text: String,
 }
 
@@ -32,7 +32,7 @@ impl Transport {
         Transport { link: None, text: if why.is_empty() { "messages".into() } else { format!("messages, as {why}") } }
     }
 
-    /// What carries the blocks, and why. `direct`: calls may run by the schedule `direct`.
+    /// Names the transport, and the reason. `direct`: calls may run by the schedule `direct`.
     pub fn text(&self, direct: bool) -> String {
         if self.link.is_some() && !direct { Transport::messages(NOT_DIRECT).text } else { self.text.clone() }
     }

@@ -270,9 +270,9 @@ impl Blocks<'_> {
 /// Both sides of a collective call, and the operator if it reduces.
 #[derive(Debug, Clone, Copy)]
 pub struct Buffers<'a> {
-    /// What is sent.
+    /// The blocks sent.
     pub input: Blocks<'a>,
-    /// What is received.
+    /// The blocks received.
     pub output: Blocks<'a>,
     /// The operator.
     pub op: Option<crate::mpi::Op>,

@@ -19,7 +19,7 @@ use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::to_int;
 
-/// What decoding a datatype gives: the typemap of an element, or `None` if it has none.
+/// The result of decoding a datatype: the typemap of an element, or `None` if it has none.
 type Decoded = Option<Arc<Typemap>>;
 
 /// Counts the decoded datatypes that have been freed.

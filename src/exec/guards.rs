@@ -16,7 +16,7 @@ use crate::mpi::{Datatype, guard, proc_null};
 /// The guard of one receive.
 #[derive(Debug, Default)]
 struct Guard {
-    /// What the datatype was made for, if it can be reused.
+    /// Address, count and datatype of the block that `datatype` was made for, if it can be reused.
     made_for: Option<(*mut u8, i32, Datatype)>,
     datatype: Option<Owned>,
     /// Count and datatype of the unguarded message.

@@ -1,4 +1,4 @@
-//! What carries the blocks of edges to other nodes: messages or puts.
+//! The executor for the edges to other nodes: messages or puts.
 
 use std::sync::Arc;
 

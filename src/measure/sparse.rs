@@ -22,7 +22,7 @@ use crate::sparse::{Exchange, ExchangeContext, Form, Shared};
 use crate::util::cast::to_usize;
 use crate::util::random::Random;
 
-/// What to measure.
+/// The exchanges to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
     /// Number of processes that exchange messages, counted from rank 0: at least 2, at most all.

@@ -27,7 +27,7 @@ pub(super) const END: &str = "# end\n";
 /// Times of a message above this, in microseconds, are no measured ones.
 const LONGEST: f64 = 1e9;
 
-/// What parameters hold for.
+/// The MPI and the nodes for which parameters hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     mpi: String,

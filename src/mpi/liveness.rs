@@ -245,7 +245,7 @@ const VARIABLES: [[&str; 3]; 2] =
 /// The variable in which some launchers name the job.
 const JOB: &str = "PMIX_NAMESPACE";
 
-/// What the launcher passed to a process.
+/// Facts that the launcher passed to a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Told {
     rank: u32,

@@ -1,7 +1,7 @@
 //! Single messages: sends, receives with wildcards, probes, and messages of a process to itself.
 //!
-//! What is received as bytes is received as `MPI_PACKED`, which the standard lets match any type
-//! that was sent.
+//! Messages that are received as bytes are received as `MPI_PACKED`, which the standard lets match
+//! any type that was sent.
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

@@ -11,8 +11,8 @@ use super::message::{Block, Message, Mode, Request, send as send_block};
 use crate::error::Result;
 use crate::util::cast::to_int;
 
-/// What is sent, again and again. No packet of blocks begins so (`schedule::packet`), so that a
-/// process that passes blocks on takes a notice for no packet.
+/// The bytes of a notice, sent again and again. No packet begins like this (`schedule::packet`), so
+/// a process that forwards blocks never takes a notice for a packet.
 static PIECE: [u8; 4096] = [0xff; 4096];
 
 /// Returns a message to `peer` that is longer than `bytes` bytes, and the datatype that it uses.

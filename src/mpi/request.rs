@@ -25,7 +25,7 @@ pub(super) fn is_complete(request: MPI_Request) -> bool {
     rc != super::success() || done != 0
 }
 
-/// What became of a message that nobody waits for any more.
+/// The fate of a message that nobody waits for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
     /// Nothing: it had arrived.

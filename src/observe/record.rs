@@ -20,7 +20,7 @@ pub struct Observer {
     pub(super) seen: Mutex<Seen>,
 }
 
-/// What a process has observed so far.
+/// The records of a process so far.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) records: Vec<Arc<Record>>,
@@ -58,15 +58,15 @@ pub struct Record {
     pub(super) waited: AtomicU64,
     /// By shared memory, by MPI, and within the process.
     pub(super) tallies: [Arc<Tally>; 3],
-    /// What a window has been used for.
+    /// How often a window was put to each of the [`USES`].
     pub(super) uses: [AtomicU64; USES.len()],
     /// Schedule or protocol, and why it was chosen.
     pub(super) text: Mutex<String>,
     pub(super) lane: Option<Arc<Lane>>,
 }
 
-/// What a window is used for: operations on single elements by kind, and ends of epochs. One of
-/// them, and several.
+/// The uses of a window: operations on single elements by kind, and ends of epochs. Singular and
+/// plural.
 pub(super) const USES: [[&str; 2]; 6] = [
     ["put", "puts"],
     ["accumulate", "accumulates"],

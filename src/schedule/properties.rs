@@ -23,8 +23,8 @@ fn block(p: u32, entry: u32) -> Vec<u8> {
     bytes
 }
 
-/// What must arrive, by definition: the k-th edge of the sender in matching order matches the k-th
-/// edge of the receiver.
+/// The blocks that must arrive, by definition: the k-th edge of the sender in matching order
+/// matches the k-th edge of the receiver.
 fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     let me = &world[p];
     let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();

@@ -15,7 +15,7 @@ use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::to_u32;
 
-/// What the schedules together must achieve.
+/// The result that the schedules together must achieve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
     /// `Output(j)` holds the block of the edge that arrives at entry `j` of the source list.

@@ -86,7 +86,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What setting a neighborhood must find out before the schedule is chosen.
+/// The next fact that setting a neighborhood must find out before the schedule is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
     /// Nothing: the choice is made.

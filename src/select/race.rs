@@ -32,7 +32,7 @@ pub const LEAST: usize = 5;
 /// Sweeps after which the medians decide, whatever the noise.
 pub const MOST: usize = 60;
 
-/// What a wrong choice may cost, as a fraction of the time.
+/// The most that a wrong choice may cost, as a fraction of the time.
 const TOLERANCE: f64 = 0.05;
 
 /// Half of the width of an interval, in standard deviations of the number of times below the
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// What a candidate leaves behind is not counted as the next one's.
+    /// A candidate slows down the call after its own: that call does not count as slow.
     #[test]
     fn a_predecessor_does_not_decide() {
         // candidate 2 slows the call after it

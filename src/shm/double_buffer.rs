@@ -56,7 +56,7 @@ pub enum Reservation {
     },
 }
 
-/// What a half contains.
+/// The contents of a half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contents {
     /// Bytes from the beginning of the half that hold messages; an upper bound if it `overflowed`.

@@ -109,8 +109,7 @@ struct ReceiverLine<const N: usize> {
     /// last one that it takes in chunks.
     ready: AtomicU64,
     ready_in_chunks: AtomicU64,
-    /// What the receiver does with long messages that are read from the sender's memory: 1 if it
-    /// can read them.
+    /// 1 if the receiver can read long messages from the sender's memory.
     reads: AtomicU64,
 }
 
@@ -122,7 +121,7 @@ struct FateLine<const N: usize> {
     fates: [AtomicU64; N],
 }
 
-/// What happens to a message that lies in its sender's memory.
+/// The state of a message that lies in its sender's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// Nothing yet.
@@ -145,7 +144,7 @@ pub struct Ring<const N: usize = LENGTH> {
     fates: FateLine<N>,
 }
 
-/// What a cell says about its message.
+/// The description of a message in its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Length in bytes. Not significant for a message in chunks, or in its sender's memory.

@@ -1,4 +1,4 @@
-//! What a communicator keeps for its sparse exchanges, and the choice of their protocol.
+//! The state that a communicator keeps for its sparse exchanges, and the choice of their protocol.
 //!
 //! The first exchange on a communicator attaches an [`ExchangeContext`] to it. The communicator and
 //! everything that runs on it own the context together.
@@ -39,7 +39,7 @@ pub enum Form {
     Nonblocking,
 }
 
-/// What a communicator keeps for its sparse exchanges.
+/// The state that a communicator keeps for its sparse exchanges.
 pub struct ExchangeContext {
     pub(super) transport: Transport,
     pub(super) resources: Resources,
@@ -61,7 +61,7 @@ pub struct ExchangeContext {
     pub(super) in_effect: SparseHints,
     /// The maximum stats of the last exchange that computed them.
     stats: Option<Stats>,
-    /// What the duration of the last exchange will be recorded for.
+    /// The class and candidate for which the duration of the last exchange will be recorded.
     ticket: Option<(Class, usize)>,
     /// True while an exchange is running, and for good after one has failed whose messages may
     /// still be in flight.

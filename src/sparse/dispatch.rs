@@ -8,7 +8,7 @@ use super::transport::Transport;
 use crate::error::Result;
 use crate::model::Protocol;
 
-/// What the protocols keep between the exchanges of a communicator.
+/// Resources that the protocols keep between the exchanges of a communicator.
 pub struct Resources {
     /// The receives that NBX keeps posted. `None` once they have been cancelled.
     pub receives: Option<nbx::ReceiveRing>,

@@ -1,5 +1,5 @@
-//! What all protocols share while an exchange runs: the private communicator with its tags, the
-//! barrier, and sending and finding messages so that a failed send leaves nobody waiting.
+//! Communication that all protocols share while an exchange runs: the private communicator with its
+//! tags, the barrier, and sending and finding messages so that a failed send leaves nobody waiting.
 
 use std::sync::Arc;
 

@@ -113,7 +113,7 @@ const fn is_turn(polls: u32, every: u32) -> bool {
     polls & (every - 1) == 0
 }
 
-/// What a process does between two polls.
+/// How a process rests between two polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
     /// Nothing.
@@ -139,7 +139,7 @@ impl Rest {
     }
 }
 
-/// What a process does after a poll in vain.
+/// The steps of a process after a poll that found nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// How it rests.

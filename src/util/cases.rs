@@ -2,7 +2,7 @@
 
 use proptest::prelude::ProptestConfig;
 
-/// What proptest runs unless the variable `PROPTEST_CASES` says otherwise.
+/// Number of cases that proptest runs unless the variable `PROPTEST_CASES` says otherwise.
 const USUAL: u32 = 256;
 
 /// `count` cases; more or fewer in proportion to `PROPTEST_CASES`. `make check` runs a quarter.

@@ -11,7 +11,7 @@
 
 #![forbid(unsafe_code)]
 
-/// What an operation does.
+/// The kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Stores a value.
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// What a message between two processes of a window is.
+/// The kinds of messages between two processes of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// Operations.
@@ -68,7 +68,7 @@ impl Content {
 /// The beginning of each message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What follows.
+    /// The kind of what follows the header.
     pub content: Content,
     /// True if operations before these could not be sent.
     pub lost: bool,
@@ -303,7 +303,7 @@ impl Batch {
 /// A group of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// What they do.
+    /// Their kind.
     pub kind: Kind,
     /// The operator's number.
     pub operator: u8,
@@ -390,7 +390,7 @@ mod tests {
         assert_eq!((length(most - 1), length(1 - most)), (8, 8));
     }
 
-    /// What a test pushed: kind, operator, index, elements, first byte of the values.
+    /// An operation that a test pushed: kind, operator, index, elements, first byte of the values.
     type Pushed = (Kind, u8, u64, u16, u8);
 
     fn push(batch: &mut Batch, (kind, operator, index, elements, byte): Pushed, size: usize) {

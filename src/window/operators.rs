@@ -11,7 +11,7 @@ const FIRST_OWN: u8 = 64;
 /// The most operators of the program's.
 pub const MOST_OWN: usize = (u8::MAX - FIRST_OWN) as usize + 1;
 
-/// What an operator does to an element.
+/// How an operator changes an element.
 pub enum Operator {
     /// Nothing: `MPI_NO_OP`.
     Nothing,

@@ -1,4 +1,5 @@
-//! What a process knows of another one: the operations on its way there, and what came from there.
+//! The state that a process keeps for each other one: operations on their way there, and messages
+//! that came from there.
 
 use std::collections::VecDeque;
 

@@ -21,7 +21,7 @@ const TAG: i32 = 0;
 
 /// Operations on elements of one process.
 pub struct Operations<'a> {
-    /// What they do.
+    /// Their kind.
     pub kind: Kind,
     /// The operator, if they have one.
     pub op: Option<Op>,
@@ -51,7 +51,7 @@ struct Early {
     bytes: Vec<u8>,
 }
 
-/// What other processes do to a window, and what they answer.
+/// The part of a window that serves other processes, and takes their answers.
 pub struct State {
     /// Of all messages, which posted receives take.
     comm: Arc<Comm>,

@@ -68,7 +68,7 @@ pub struct Window {
 // own, and handles, which any thread that may call MPI may use.
 unsafe impl Send for Window {}
 
-/// What a process makes a window of.
+/// The memory that a process makes a window of.
 pub struct Memory {
     /// Address of the first element.
     pub base: *mut u8,
@@ -260,7 +260,7 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
 /// An epoch's end that has begun.
 struct Begun {
     exchange: Exchange,
-    /// What the exchange sends.
+    /// The batches that the exchange sends.
     last: Vec<Batch>,
 }
 

@@ -1,7 +1,7 @@
 //! How each parameter of the C functions goes from Fortran to C: the one table of that.
 //!
-//! What a parameter is in Fortran follows from its C type and, where that leaves it open, from its
-//! name. A parameter without a rule stops the generator.
+//! The C type of a parameter decides, and its name where the type leaves it open. A parameter
+//! without a rule stops the generator.
 
 use crate::header::{Header, Item};
 use crate::table::Param;

@@ -25,7 +25,7 @@ impl Interface {
         Interface { header, bindings }
     }
 
-    /// What the header says.
+    /// The header from which the module is made.
     pub fn header(&self) -> &Header {
         &self.header
     }

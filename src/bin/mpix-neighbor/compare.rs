@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', default_values_t = (4..14).map(|k| 1u32 << k), value_parser = clap::value_parser!(u32).range(1..))]
     units: Vec<u32>,
 
-    /// What a message costs beyond its bytes (tau / phi)
+    /// Cost of a message beyond its bytes (tau / phi)
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = bytes)]
     startup: f64,
 
@@ -56,7 +56,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N|LIST", value_parser = placement)]
     nodes: Option<Placement>,
 
-    /// What stands for all graphs together
+    /// Statistic over all graphs
     #[arg(long, value_enum, default_value_t = Statistic::Mean)]
     statistic: Statistic,
 
@@ -131,7 +131,7 @@ fn methods(nodes: bool) -> Vec<(&'static str, Method)> {
     methods
 }
 
-/// What a method makes of a graph. Costs in units of weight.
+/// The schedule of one method for a graph, in numbers. Costs in units of weight.
 struct Outcome {
     /// The paper's cost; AC's is `overlapped`.
     cost: f64,

@@ -1,5 +1,6 @@
-//! `mpix-neighbor info`: what decides how the library works here, for a report: the build, files
-//! that it reads by itself, environment variables, and what of shared memory the system permits.
+//! `mpix-neighbor info`: the facts that decide how the library works on this machine, for reports
+//! of problems: the build, the files that it reads by itself, environment variables, and the
+//! system's permissions and limits for shared memory.
 
 use std::fmt::Write;
 use std::fs;
@@ -17,12 +18,12 @@ use crate::failure::Failure;
 use crate::sparse::Parameters;
 use crate::text::printable;
 
-/// Print what a report of a problem needs: the build, files that are read, environment variables,
-/// what the system permits
+/// Print the facts that a report of a problem needs: the build, files that are read, environment
+/// variables, permissions and limits of the system
 #[derive(Args)]
 pub struct Arguments {}
 
-/// Lines of one subject.
+/// The lines about one subject, as name and value.
 struct Section {
     title: &'static str,
     lines: Vec<(String, String)>,
@@ -73,7 +74,7 @@ fn machine() -> Section {
     section("Machine", [("system", system), ("cores online", online), ("cores for this process", cores)])
 }
 
-/// What a file of the kernel says, or that it cannot be read.
+/// The text of a file of the kernel, or why it cannot be read.
 fn of_kernel(path: &str) -> String {
     fs::read_to_string(path).map_or_else(|e| format!("unknown ({e})"), |text| text.trim().to_owned())
 }
@@ -121,7 +122,7 @@ fn absent(error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::NotFound { "not there".into() } else { error.to_string() }
 }
 
-/// What a file of measured parameters holds, and for which MPI and nodes.
+/// The parameters in a file of measured ones, and the MPI and nodes for which they hold.
 fn kept(text: &str) -> String {
     let comments =
         text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|c| c.starts_with("mpi: ") || c.starts_with("nodes: "));
@@ -149,7 +150,7 @@ fn environment() -> Section {
     )
 }
 
-/// What processes of a node need to share memory, and to read each other's.
+/// Tells if the system permits processes of a node to share memory, and to read each other's.
 fn shared_memory() -> Section {
     let anonymous = memfd_create(c"mpix-neighbor", MemfdFlags::CLOEXEC).map_or_else(|e| e.to_string(), |_| "permitted".into());
     let room = statvfs(c"/dev/shm").map_or_else(

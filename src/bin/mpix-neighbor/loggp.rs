@@ -109,7 +109,7 @@ mod measured {
     use crate::plot::{Plot, Series};
     use crate::table::Table;
 
-    /// What is printed, but for the single times.
+    /// The printed result, without the single times.
     #[derive(Serialize)]
     pub struct Report {
         pub library: String,

@@ -6,8 +6,8 @@
 //! `compare` compares the algorithms for general graphs on the test sets of IrregPC;
 //! `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
 //! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher, `sparse --compare`
-//! also measures them, and `loggp` measures the LogGP parameters. `info` prints what a report of a
-//! problem needs. `completions` and `man` write shell completions and manual pages.
+//! also measures them, and `loggp` measures the LogGP parameters. `info` prints the facts that a
+//! report of a problem needs. `completions` and `man` write shell completions and manual pages.
 
 #![forbid(unsafe_code)]
 
@@ -40,7 +40,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::{Failure, unless_nobody_reads};
 
-/// What schedules for a graph of messages and protocols for sparse exchanges cost.
+/// Predicts the costs of schedules for a graph of messages, and of protocols for sparse exchanges.
 #[derive(Parser)]
 #[command(name = "mpix-neighbor", version, about, max_term_width = 120)]
 struct Arguments {

@@ -147,7 +147,7 @@ mod compared {
 
         /// How long the machine is measured if nothing tells its parameters, in seconds.
         const SECONDS: f64 = 1.0;
-        /// What process 0 tells the others to do.
+        /// The commands of process 0 to the others.
         const COMPARE: u8 = 0;
         const MEASURE_FIRST: u8 = 1;
         const STOP: u8 = 2;
@@ -206,7 +206,7 @@ mod compared {
         Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
     }
 
-    /// What parameters that have just been measured are of.
+    /// Says between which processes parameters have just been measured.
     fn between(peer: u32, other_node: bool) -> String {
         format!("measured between processes 0 and {peer} on {} node", if other_node { "another" } else { "the same" })
     }

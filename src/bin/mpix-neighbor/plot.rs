@@ -9,7 +9,7 @@ use crate::chart::{escape, time};
 /// One measured quantity.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// What it is.
+    /// Its name in the legend.
     pub name: String,
     /// Bytes and measured microseconds.
     pub points: Vec<(f64, f64)>,

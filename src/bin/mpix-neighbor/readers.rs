@@ -95,7 +95,7 @@ pub struct Pattern {
     pub columns: u32,
     /// (row, column), in any order, possibly repeated.
     pub entries: Vec<(u32, u32)>,
-    /// What each column weighs; empty where each weighs 1.
+    /// Weight of each column; empty if each weighs 1.
     pub sizes: Vec<u32>,
 }
 
@@ -269,8 +269,8 @@ impl Owners {
     }
 }
 
-/// What travels before each process can do its rows: each column to every process, but its owner,
-/// that has an entry in it, once. An edge weighs what its columns weigh.
+/// The messages of a matrix-vector product: each column travels once from its owner to every other
+/// process whose rows have an entry in it. An edge has the weight of its columns together.
 pub fn halo(pattern: &Pattern, owners: &Owners) -> Result<Graph, String> {
     // (owner of the column, process that needs it, column)
     let mut needs: Vec<(u32, u32, u32)> = (pattern.entries.iter())

@@ -46,15 +46,15 @@ pub struct Arguments {
     #[arg(long, value_name = "PRESET|FILE", default_value = "jaguar")]
     model: String,
 
-    /// What a message costs beyond its bytes, in bytes (tau / phi) [default: as the model says]
+    /// Cost of a message beyond its bytes, in bytes (tau / phi) [default: as the model says]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     startup: Option<f64>,
 
-    /// Whether messages may be split
+    /// Let messages be split
     #[arg(long, value_enum, default_value_t = Split::Yes)]
     split: Split,
 
-    /// Whether a process sends and receives at the same time
+    /// Let a process send and receive at the same time, or only one after the other
     #[arg(long, value_enum, default_value_t = Duplex::Full)]
     duplex: Duplex,
 
@@ -134,8 +134,8 @@ fn lanes(text: &str) -> Result<std::ops::Range<u32>, String> {
     range.filter(|r: &std::ops::Range<u32>| !r.is_empty()).ok_or_else(|| "not a range such as 0..32, which ends before 32".into())
 }
 
-/// What an algorithm makes of the graph. Costs in bytes: what would pass in the same time; times in
-/// microseconds.
+/// The schedule of one algorithm for the graph, in numbers. Costs in bytes, as many as would pass
+/// in the same time; times in microseconds.
 #[derive(Serialize)]
 struct Figures {
     algorithm: &'static str,
@@ -153,7 +153,7 @@ struct Figures {
     cost_ratio: Option<f64>,
     /// The run under the LogGP model.
     predicted_us: f64,
-    /// What a process needs to make the schedule.
+    /// Time in which a process makes the schedule.
     scheduling_us: f64,
 }
 
@@ -178,7 +178,7 @@ struct Report {
     half_duplex: bool,
     split: bool,
     startup_bytes: f64,
-    /// What no schedule with one message in and one out at a time is below: rounds, and IrregPC's
+    /// Lower bounds of schedules with one message in and one out at a time: rounds, and IrregPC's
     /// cost in bytes.
     lower_bound_rounds: u32,
     lower_bound_bytes: f64,

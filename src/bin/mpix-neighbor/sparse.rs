@@ -71,7 +71,7 @@ fn whole_bytes(text: &str) -> Result<u64, String> {
 
 /// Times of several protocols in several cases, of which the least of each case is marked.
 pub struct Times {
-    /// What the cases differ in.
+    /// The quantity by which the cases differ.
     pub heading: &'static str,
     /// Names of the protocols.
     pub protocols: Vec<&'static str>,
@@ -253,7 +253,7 @@ impl Machine {
     }
 }
 
-/// What stands behind a number of things.
+/// The plural ending of a noun that follows a number.
 pub fn plural(n: u32) -> &'static str {
     if n == 1 { "" } else { "s" }
 }

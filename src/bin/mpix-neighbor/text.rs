@@ -44,7 +44,7 @@ pub fn shown(text: &str) -> String {
     }
 }
 
-/// What an error calls an input.
+/// The name of an input in errors.
 pub fn input_name(file: &Path) -> String {
     if is_standard_input(file) { "standard input".into() } else { printable(&file.display().to_string()) }
 }

@@ -20,9 +20,9 @@ use crate::util::cast::to_int;
 
 /// The arguments that every form of an exchange has.
 pub struct Arguments {
-    /// What is sent.
+    /// The messages to be sent.
     pub send: SendSide,
-    /// What messages are received as.
+    /// Datatype of received messages.
     pub recvtype: MPI_Datatype,
     /// Hints.
     pub info: MPI_Info,
@@ -54,7 +54,7 @@ pub struct Started<D> {
     pub exchange: Exchange,
     /// Where its results go.
     pub destination: D,
-    /// What messages are received as.
+    /// Datatype of received messages.
     pub kind: ReceiveType,
     /// Keeps the send type alive, where that outlives the call.
     pub sendtype: Option<OwnedDatatype>,

@@ -23,7 +23,7 @@ pub struct SetCall {
     pub operations: i32,
 }
 
-/// What the processes have agreed on.
+/// The result of the agreement.
 pub struct Agreed {
     /// The arguments. Edges have directions if all edges of all processes have one.
     pub call: SetCall,

@@ -154,7 +154,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     Ok(())
 }
 
-/// What the library has of its own on a communicator, whatever neighborhood there is.
+/// The library's own objects on a communicator, the same for all of its neighborhoods.
 struct Own {
     comm: Arc<Comm>,
     waiting: Waiting,

@@ -18,7 +18,7 @@ use crate::util::cast::{to_int, to_usize};
 /// Bytes that are packed, combined and unpacked at a time: they stay in the first cache.
 const STRETCH: usize = 8192;
 
-/// What the operator works on.
+/// The operands, as the operator needs them.
 #[derive(Clone, Copy)]
 enum Operands {
     /// Elements without holes.
@@ -63,7 +63,7 @@ pub struct Block {
     bound: Option<Bound>,
 }
 
-/// What combining a block takes beside its data.
+/// Everything that combining a block needs beside its data.
 pub struct Tools<'a> {
     /// Memory for operands.
     pub scratch: &'a mut Scratch,

@@ -49,11 +49,11 @@ struct OwnBlock {
     begin: usize,
 }
 
-/// What blocks are combined with.
+/// The data that blocks are combined with.
 enum Operand {
     /// One another, into one result.
     Result(Reduction),
-    /// What is in their places.
+    /// The contents of their places.
     Places(Accumulation),
 }
 

@@ -17,7 +17,7 @@ use crate::mpi::{datatype, proc_null};
 use crate::observe::Medium;
 use crate::util::cast::{to_int, to_usize};
 
-/// What a process answers its sources: put, or send messages.
+/// The answers of a process to its sources: put, or send messages.
 pub(super) static PUT: u64 = 1;
 pub(super) static SEND: u64 = 2;
 

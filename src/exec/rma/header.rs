@@ -1,5 +1,5 @@
-//! What stands before a message in the landing area, or comes before it by message: the number of
-//! its call, its length, and where it is.
+//! The header of a message: the number of its call, its length, and where it is. It lies before the
+//! message in the landing area, or precedes it as a message of its own.
 
 /// Bytes of a header.
 pub const BYTES: usize = 16;

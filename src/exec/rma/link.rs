@@ -1,4 +1,5 @@
-//! What the RMA executors of a neighborhood share: the window, its slots, and the turns of calls.
+//! State that the RMA executors of a neighborhood share: the window, its slots, and the turns of
+//! calls.
 //!
 //! A process has one exposure epoch at a time. So the calls on a neighborhood, however many are
 //! under way, use the window one after the other, in the order in which they were started, which is

@@ -69,7 +69,7 @@ use crate::util::cast::{to_int, to_u32};
 use link::Link;
 use state::{InMessage, InState, OutMessage, Stage};
 
-/// What is done with the blocks that a process sends to itself.
+/// How the blocks that a process sends to itself are handled.
 pub enum Own {
     /// They are left to another executor.
     Left,

@@ -1,8 +1,8 @@
-//! What a process puts and sends to a target that has answered.
+//! Puts and sends a process's messages to a target that has answered.
 //!
-//! The target waits for it. If MPI refuses a send, a message without data takes its place. If MPI
-//! keeps the process from putting, or from learning whether it may, a message of its own says so,
-//! which the target looks for now and then (`failure`).
+//! The target waits for each of them. If MPI refuses a send, a message without data takes its
+//! place. If MPI keeps the process from putting, or from learning whether it may, a message of its
+//! own says so, which the target looks for now and then (`failure`).
 
 use std::ops::Range;
 
@@ -142,8 +142,8 @@ impl Rma {
     }
 }
 
-/// What is put for one target, in this order: all of its message, or only a header that says where
-/// the rest is. A message without its header does not count as one.
+/// The puts for one target, in order: its whole message, or only a header that says where the rest
+/// is. A message counts once its header is there.
 fn puts_of(out: &OutMessage, slot: Slot, staging: &[u8]) -> impl Iterator<Item = Put> {
     let (target, offset) = (slot.rank, slot.offset);
     let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };

@@ -43,7 +43,7 @@ pub(super) struct OutMessage {
     pub(super) in_place: Option<*const u8>,
     /// True if its blocks could not be packed.
     pub(super) spoiled: bool,
-    /// What the target said: whether it lets this process put. Written by MPI.
+    /// The target's answer: `PUT` or `SEND`. MPI writes it.
     pub(super) answer: u64,
     /// True once it has been put or sent, or nobody is there to get it.
     pub(super) left: bool,
@@ -94,7 +94,7 @@ pub struct Rma {
     pub(super) waiting: Waiting,
     pub(super) stage: Stage,
     pub(super) number: u64,
-    /// What is known of the datatypes, by field: send side, receive side.
+    /// Cached facts about the datatypes, by field: send side, receive side.
     pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,

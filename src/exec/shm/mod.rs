@@ -77,7 +77,7 @@ use crate::util::cast::{to_int, to_u32};
 use channel::Channels;
 use state::{InMessage, OutMessage, RecvState};
 
-/// What an executor is made from.
+/// Everything from which an executor is made.
 pub struct Parts<'a> {
     /// The schedule, before it is folded.
     pub schedule: &'a Schedule,

@@ -171,7 +171,7 @@ pub struct Shm {
     pub(super) started_only: bool,
     pub(super) number: u64,
     pub(super) active: bool,
-    /// What is known of the datatypes, by field: send side, receive side.
+    /// Cached facts about the datatypes, by field: send side, receive side.
     pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,

@@ -37,7 +37,7 @@ pub enum ScheduleHint {
     Only(Algorithm),
 }
 
-/// What carries blocks between processes that share no memory.
+/// The transport between processes that share no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// Messages.

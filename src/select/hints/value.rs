@@ -18,7 +18,7 @@ pub(super) struct Value {
     pub(super) text: String,
 }
 
-/// What a set call does whose choice depends on parameters of the machine.
+/// How a set call gets parameters of the machine if its choice depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Learn {
     /// It takes those that are given or known, and measures them if there are none.
