@@ -12,7 +12,6 @@ use std::fmt::Write as _;
 
 use crate::datatype::buffers::{Blocks, Buffers};
 use crate::error::{Error, Result};
-use crate::exec::post;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -192,7 +191,7 @@ impl Check {
             let words = message(&mut self.told[edge], peer);
             // SAFETY: as above; they are only read.
             if let Err(e) = unsafe { self.requests.post_sends(&[words], tag, comm) } {
-                post::notify(&mut self.requests, size_of::<[i64; WORDS]>() as u64, to_int(peer), tag, comm);
+                self.requests.notify(size_of::<[i64; WORDS]>() as u64, to_int(peer), tag, comm);
                 self.failed.push((edge, e));
             }
         }

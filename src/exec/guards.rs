@@ -7,10 +7,9 @@
 
 use crate::datatype::known::Known;
 use crate::error::Result;
-use crate::exec::post;
 use crate::mpi::datatype::Owned;
 use crate::mpi::device::Devices;
-use crate::mpi::p2p::Message;
+use crate::mpi::p2p::{self, Message};
 use crate::mpi::{Datatype, guard, proc_null};
 
 /// The guard of one receive.
@@ -57,7 +56,7 @@ impl Guards {
         guard.plain = Some((message.count, message.datatype));
         if guard.made_for != Some(wanted) || guard.datatype.is_none() {
             guard.made_for = None;
-            self.limits[i] = post::bytes(message)?;
+            self.limits[i] = p2p::bytes(message)?;
             guard.datatype = Some(guard::around(message.at, message.count, message.datatype)?);
             if !self.known.is_derived(message.datatype)? {
                 guard.made_for = Some(wanted);

@@ -16,7 +16,6 @@ pub mod folding;
 pub mod forward;
 pub mod guards;
 pub mod p2p;
-pub mod post;
 pub mod remote;
 pub mod rma;
 pub mod scratch;

@@ -1,4 +1,5 @@
-//! Lists of messages and their requests, for the executors.
+//! Lists of messages and their requests, for the executors: posting them, also where MPI refuses
+//! one, and completing them.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use super::message::Probed;
 pub use super::request::Lost;
 use super::request::{Status, is_complete, null, withdraw};
 use super::tally::Tally;
-use super::{MPI_Request, MPI_Status, check, failed, guard};
+use super::{MPI_Request, MPI_Status, check, failed, guard, liveness, notice, proc_null};
 use crate::error::{Error, Result};
 use crate::util::backoff::{Backoff, Pace};
-use crate::util::cast::to_int;
+use crate::util::cast::{to_int, to_u32};
 
 unsafe extern "C" {
     safe static mpixn_err_in_status: c_int;
@@ -25,7 +26,7 @@ unsafe extern "C" {
 #[cold]
 fn count(tally: &Tally, messages: &[Message]) {
     let bytes = |m: &Message| u64::try_from(i64::from(m.count) * m.datatype.size().unwrap_or(0)).unwrap_or(0);
-    let there = || messages.iter().filter(|m| m.peer != super::proc_null());
+    let there = || messages.iter().filter(|m| m.peer != proc_null());
     tally.add(there().count() as u64, there().map(bytes).sum());
 }
 
@@ -273,6 +274,229 @@ impl Requests {
         self.clear();
         self.failed = None;
         stuck
+    }
+}
+
+/// Posting that keeps messages matched. If one of them cannot be posted or packed, all others are,
+/// and later ones match as they would have.
+///
+/// A notice takes the place of a message that cannot be sent ([`notice`]). If MPI refuses that,
+/// too, or a receive, then nothing more is exchanged with the process at the other end: a later
+/// message would be taken for the one that is missing. Later calls say so.
+impl Requests {
+    /// Posts receives, each of which adds one request to the list. Returns the first error.
+    ///
+    /// # Safety
+    /// As for [`Requests::post_receives`].
+    #[inline]
+    pub unsafe fn post_all_receives(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Option<Box<Error>> {
+        let before = self.len();
+        if !comm.has_unmatched() {
+            // SAFETY: the caller vouches for the buffers.
+            match unsafe { self.post_receives(messages, tag, comm) } {
+                Ok(()) => None,
+                // SAFETY: as above.
+                Err(e) => unsafe { self.post_other_receives(&messages[self.len() - before..], tag, comm, Some(e)) },
+            }
+        } else {
+            // SAFETY: as above.
+            unsafe { self.post_other_receives(messages, tag, comm, None) }
+        }
+    }
+
+    /// Posts receives one by one. `failed` is the error of the first one.
+    #[cold]
+    #[inline(never)]
+    unsafe fn post_other_receives(
+        &mut self,
+        messages: &[Message],
+        tag: c_int,
+        comm: &Comm,
+        mut failed: Option<Box<Error>>,
+    ) -> Option<Box<Error>> {
+        let mut first = None;
+        for message in messages {
+            let posted = match failed.take() {
+                Some(e) => Err(e),
+                None => match self.skip_cut_off(message.peer, comm) {
+                    Some(e) => {
+                        first.get_or_insert(e);
+                        continue;
+                    }
+                    // SAFETY: the caller vouches for the buffers.
+                    None => unsafe { self.post_receives(std::slice::from_ref(message), tag, comm) },
+                },
+            };
+            if let Err(e) = posted {
+                first.get_or_insert(e);
+                self.skip();
+                mismatch(comm, message.peer);
+            }
+        }
+        first
+    }
+
+    /// Posts sends, each of which adds one request to the list; in place of the `spoiled` ones, by
+    /// position, notices. Returns the first error.
+    ///
+    /// # Safety
+    /// As for [`Requests::post_sends`].
+    #[inline]
+    pub unsafe fn post_all_sends(
+        &mut self,
+        messages: &[Message],
+        spoiled: Option<&dyn Fn(usize) -> bool>,
+        tag: c_int,
+        comm: &Comm,
+    ) -> Option<Box<Error>> {
+        let before = self.len();
+        if spoiled.is_none() && !comm.has_unmatched() {
+            // SAFETY: the caller vouches for the buffers.
+            match unsafe { self.post_sends(messages, tag, comm) } {
+                Ok(()) => None,
+                // SAFETY: as above.
+                Err(e) => unsafe { self.post_other_sends(&messages[self.len() - before..], &|_| false, tag, comm, Some(e)) },
+            }
+        } else {
+            // SAFETY: as above.
+            unsafe { self.post_other_sends(messages, spoiled.unwrap_or(&|_| false), tag, comm, None) }
+        }
+    }
+
+    /// Posts sends one by one. `failed` is the error of the first one.
+    #[cold]
+    #[inline(never)]
+    unsafe fn post_other_sends(
+        &mut self,
+        messages: &[Message],
+        spoiled: &dyn Fn(usize) -> bool,
+        tag: c_int,
+        comm: &Comm,
+        mut failed: Option<Box<Error>>,
+    ) -> Option<Box<Error>> {
+        let mut first = None;
+        for (k, message) in messages.iter().enumerate() {
+            let posted = match failed.take() {
+                Some(e) => Err(e),
+                None if message.peer == proc_null() => {
+                    self.skip();
+                    continue;
+                }
+                None => match self.skip_cut_off(message.peer, comm) {
+                    Some(e) => {
+                        first.get_or_insert(e);
+                        continue;
+                    }
+                    None if spoiled(k) => {
+                        self.replace(message, tag, comm);
+                        continue;
+                    }
+                    // SAFETY: the caller vouches for the buffers.
+                    None => unsafe { self.post_sends(std::slice::from_ref(message), tag, comm) },
+                },
+            };
+            if let Err(e) = posted {
+                first.get_or_insert(e);
+                self.replace(message, tag, comm);
+            }
+        }
+        first
+    }
+
+    /// Posts one end of a message that no notice can stand for, as what is done next depends on it:
+    /// once more if MPI refuses it. Adds one request to the list. Returns the first error.
+    ///
+    /// # Safety
+    /// As for [`Requests::post_receives`] and [`Requests::post_sends`].
+    pub unsafe fn insist(&mut self, message: &Message, way: Way, tag: c_int, comm: &Comm) -> Option<Box<Error>> {
+        let message = std::slice::from_ref(message);
+        let mut post = || match way {
+            // SAFETY: the caller vouches for the buffer.
+            Way::In => unsafe { self.post_receives(message, tag, comm) },
+            // SAFETY: as above.
+            Way::Out => unsafe { self.post_sends(message, tag, comm) },
+        };
+        let failed = post().err()?;
+        if post().is_err() {
+            self.skip();
+            mismatch(comm, message[0].peer);
+        }
+        Some(failed)
+    }
+
+    /// Posts a notice in place of a message.
+    #[cold]
+    fn replace(&mut self, message: &Message, tag: c_int, comm: &Comm) {
+        self.notify(bytes(message).unwrap_or(0), message.peer, tag, comm);
+    }
+
+    /// Posts a notice in place of a message of up to `bytes` bytes to `peer`.
+    #[cold]
+    pub fn notify(&mut self, bytes: u64, peer: c_int, tag: c_int, comm: &Comm) {
+        if self.skip_cut_off(peer, comm).is_some() {
+            return;
+        }
+        // SAFETY: notices lie in memory that is never written; the datatype is dropped after the
+        // message is posted.
+        let posted =
+            unsafe { notice::longer_than(bytes, peer).and_then(|(notice, _datatype)| self.post_sends(&[notice], tag, comm)) };
+        if posted.is_err() {
+            self.skip();
+            mismatch(comm, peer);
+        }
+    }
+
+    /// If nothing is exchanged any more with the process at the other end, skips the message and
+    /// returns its error.
+    fn skip_cut_off(&mut self, peer: c_int, comm: &Comm) -> Option<Box<Error>> {
+        let rank = rank_of(peer)?;
+        (comm.has_unmatched() && comm.unmatched().contains(&rank)).then(|| {
+            self.skip();
+            if liveness::has_ended(comm, rank) { Error::Gone { rank } } else { Error::Unmatched { rank } }.into()
+        })
+    }
+}
+
+/// Which way a message goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// To this process.
+    In,
+    /// From this process.
+    Out,
+}
+
+/// Fails if an earlier call could not keep messages matched with a process that lives. `gone` is
+/// known to have ended. Neighbors that live wait for this process whoever else has ended.
+#[inline]
+pub fn check_matched(comm: &Comm, gone: Option<u32>) -> Result<()> {
+    if comm.has_unmatched() { check_unmatched(comm, gone) } else { Ok(()) }
+}
+
+#[cold]
+fn check_unmatched(comm: &Comm, gone: Option<u32>) -> Result<()> {
+    let living = comm.unmatched().into_iter().find(|&rank| gone != Some(rank) && !liveness::has_ended(comm, rank));
+    living.map_or(Ok(()), |rank| Err(Error::Unmatched { rank }.into()))
+}
+
+/// Returns the bytes of a message's data; `u64::MAX`, which no message has, where 64 bits do not
+/// hold their number. The size of such a datatype is `MPI_UNDEFINED`, which is negative.
+pub fn bytes(message: &Message) -> Result<u64> {
+    let size = u64::try_from(message.datatype.size()?).unwrap_or(u64::MAX);
+    Ok(size.saturating_mul(to_int(message.count)))
+}
+
+/// Returns the process at the other end of a message; `None` for `MPI_PROC_NULL`.
+fn rank_of(peer: i32) -> Option<u32> {
+    if peer == proc_null() { None } else { Some(to_u32(peer)) }
+}
+
+/// Notes that messages to or from a process no longer match. A message to or from nobody has
+/// nothing that another one could be taken for.
+#[cold]
+fn mismatch(comm: &Comm, peer: i32) {
+    if let Some(rank) = rank_of(peer) {
+        comm.mismatch(rank);
     }
 }
 

@@ -30,9 +30,8 @@ pub use state::Forward;
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::executor::Executor;
-use crate::exec::post;
 use crate::exec::waiting::Waiting;
-use crate::mpi::p2p::Failure;
+use crate::mpi::p2p::{Failure, check_matched};
 use crate::util::backoff::{Backoff, Pace};
 
 impl Forward {
@@ -171,7 +170,7 @@ impl Executor for Forward {
             // to a death, or because nothing matches any more
             self.comm.is_whole()?;
         }
-        post::check(&self.comm, None)
+        check_matched(&self.comm, None)
     }
 
     fn posts_at_once(&self) -> bool {

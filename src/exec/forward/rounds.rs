@@ -7,7 +7,6 @@ use super::state::{Forward, Passing};
 use crate::datatype::buffers::{Located, enlarge};
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Argument, Error, Result};
-use crate::exec::post;
 use crate::mpi::datatype;
 use crate::mpi::message::{self, Message, Probed};
 use crate::mpi::p2p::Failure;
@@ -69,7 +68,7 @@ impl Forward {
                             self.requests.skip();
                             self.comm.mismatch(from);
                             self.note(Err(error));
-                        } else if let Some(error) = post::receives(&mut self.requests, &[message], self.tag, &self.comm) {
+                        } else if let Some(error) = self.requests.post_all_receives(&[message], self.tag, &self.comm) {
                             self.note(Err(error));
                         }
                         if let Some(guards) = &self.guards {
@@ -115,7 +114,7 @@ impl Forward {
                 let Passing { buffer, range, lost } = self.scratch[s as usize].clone();
                 if let Some(most) = lost {
                     let longest = self.own.iter().map(|own| own.length).fold(most, usize::max);
-                    return post::notify(&mut self.requests, longest as u64, to_int(to), self.tag, &self.comm);
+                    return self.requests.notify(longest as u64, to_int(to), self.tag, &self.comm);
                 }
                 (self.bytes(buffer, range.clone(), to), range.len())
             }
@@ -123,9 +122,9 @@ impl Forward {
         };
         let failed = match message {
             // SAFETY: as for `post`.
-            Ok(message) => unsafe { post::sends(&mut self.requests, &[message], None, self.tag, &self.comm) },
+            Ok(message) => unsafe { self.requests.post_all_sends(&[message], None, self.tag, &self.comm) },
             Err(error) => {
-                post::notify(&mut self.requests, length as u64, to_int(to), self.tag, &self.comm);
+                self.requests.notify(length as u64, to_int(to), self.tag, &self.comm);
                 Some(error)
             }
         };

@@ -2,7 +2,6 @@
 
 use super::state::P2p;
 use super::window::Window;
-use crate::exec::post;
 use crate::util::cast::to_u32;
 
 impl P2p {
@@ -34,9 +33,8 @@ impl P2p {
             let recvs = self.sorted.rounds[window.posted].recvs.clone();
             // SAFETY: the caller of `bind` vouches for the buffers until the collective is
             // complete.
-            let failed = unsafe {
-                post::receives(&mut window.receives[window.posted], &self.messages[recvs.clone()], self.tag, &self.comm)
-            };
+            let failed =
+                unsafe { window.receives[window.posted].post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
             if let Some(error) = failed {
                 self.missing.extend(recvs.clone().map(to_u32));
                 self.note(Err(error));

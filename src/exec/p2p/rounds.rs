@@ -8,10 +8,9 @@ use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
-use crate::exec::post;
 use crate::exec::waiting::Waiting;
 use crate::mpi::op;
-use crate::mpi::p2p::Failure;
+use crate::mpi::p2p::{Failure, check_matched};
 use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 use crate::util::backoff::{Backoff, Pace};
@@ -23,7 +22,7 @@ impl P2p {
     pub(super) fn post(&mut self) {
         let recvs = self.sorted.rounds[self.round].recvs.clone();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let failed = unsafe { post::receives(&mut self.requests, &self.messages[recvs.clone()], self.tag, &self.comm) };
+        let failed = unsafe { self.requests.post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
         if let Some(guards) = &self.guards {
             self.requests.expect(guards.limits(recvs.clone()));
         }
@@ -45,7 +44,7 @@ impl P2p {
         let is_spoiled = |k: usize| self.spoiled.contains(&to_u32(sends.start + k));
         let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
         // SAFETY: as for `post`.
-        let failed = unsafe { post::sends(&mut self.requests, &self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
+        let failed = unsafe { self.requests.post_all_sends(&self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
         if let Some(error) = failed {
             self.note(Err(error));
         }
@@ -340,7 +339,7 @@ impl Executor for P2p {
     }
 
     fn can_start(&self) -> Result<()> {
-        post::check(&self.comm, self.gone)
+        check_matched(&self.comm, self.gone)
     }
 
     fn forget_datatypes(&mut self) {

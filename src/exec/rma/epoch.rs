@@ -10,9 +10,8 @@ use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks;
-use crate::exec::post::{self, Way};
 use crate::mpi::message;
-use crate::mpi::p2p::Message;
+use crate::mpi::p2p::{Message, Way};
 use crate::mpi::{datatype, proc_null};
 use crate::observe::Medium;
 use crate::util::cast::{to_int, to_usize};
@@ -176,7 +175,7 @@ impl Rma {
             let word = word(&raw mut out.answer, slot.rank);
             // SAFETY: the words are the executor's, and are left alone until the requests are
             // complete; here and below.
-            if let Some(e) = unsafe { post::insist(answers, &word, Way::In, ANSWER, link.comm()) } {
+            if let Some(e) = unsafe { answers.insist(&word, Way::In, ANSWER, link.comm()) } {
                 failure.get_or_insert(e);
             }
         }
@@ -184,7 +183,7 @@ impl Rma {
             // never written
             let word = word((&raw const *answer).cast_mut(), slot.rank);
             // SAFETY: as above.
-            if let Some(e) = unsafe { post::insist(answers, &word, Way::Out, ANSWER, link.comm()) } {
+            if let Some(e) = unsafe { answers.insist(&word, Way::Out, ANSWER, link.comm()) } {
                 failure.get_or_insert(e);
             }
         }
