@@ -418,8 +418,7 @@ int main(int argc, char **argv) {
   test_init(&argc, &argv);
   MPI_Comm comm;
   MPI_Info any;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  comm = test_duplicate();
   make_kinds();
   const char *schedule = getenv("MPIX_SCHEDULE");
   /* those serve no graph */

@@ -269,9 +269,7 @@ static void refused(void) {
   expect(__LINE__, set(MPIX_NEIGHBOR_REDUCE, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
   OK(set(MPIX_NEIGHBOR_GATHER, 0, 0, MPI_INFO_NULL, grid));
   exchange(1);
-  MPI_Comm flat;
-  MPI_Comm_dup(MPI_COMM_WORLD, &flat);
-  MPI_Comm_set_errhandler(flat, MPI_ERRORS_RETURN);
+  MPI_Comm flat = test_duplicate();
   MPI_Comm cartesian = grid;
   int rc = set(MPIX_NEIGHBOR_ALLTOALL, 0, 0, MPI_INFO_NULL, flat);
   grid = flat;

@@ -33,7 +33,7 @@ static const char *set(const char *hint, MPI_Comm *comm) {
   static char text[4000];
   int left = (me + n - 1) % n, right = (me + 1) % n, length;
   MPI_Info info = MPI_INFO_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, comm);
+  *comm = test_duplicate();
   if (hint) MPI_Info_create(&info), MPI_Info_set(info, "mpix_single_copy", hint);
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, *comm));
   if (hint) MPI_Info_free(&info);

@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   pthread_barrier_init(&together, NULL, THREADS + 1);
   for (int t = 0; t < THREADS; t++) {
     numbers[t] = t;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
+    comms[t] = test_duplicate();
     OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &test_rank, MPI_UNWEIGHTED, 1, &test_rank, MPI_UNWEIGHTED, MPI_INFO_NULL, comms[t]));
     pthread_create(&threads[t], NULL, use, &numbers[t]);
   }

@@ -18,8 +18,7 @@ static int mappings(void) {
 static void cycle(int number) {
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, mine = test_rank + number, have = -1;
   MPIX_Request plan;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   /* replaced, freed, or gone with its communicator */
   for (int k = 0; k < 2; k++) OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
   if (number == 0) CHECK(test_size == 1 || mappings() > 0, "no shared memory");
@@ -68,8 +67,7 @@ static void follow(int number, int *send, int *recv, MPIX_Request *plan, MPI_Com
 static void one_after_the_other(int count) {
   int *send = calloc(3 * LONG, sizeof *send), *recv = calloc(3 * LONG, sizeof *recv), before = 0, most = 0;
   MPIX_Request plan = NULL;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   for (int number = 1; number <= count; number++) {
     follow(number, send, recv, &plan, comm);
     if (number == 100) before = test_files();
@@ -89,7 +87,7 @@ static void heavy(void) {
   int source = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm;
   MPI_Info info;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_single_copy", "false");
   for (int round = 0; round < 3; round++) {

@@ -373,9 +373,7 @@ int main(int argc, char **argv) {
   int late = load && !strcmp(load, "late");
   if (!late) standin_load();
   test_init(&argc, &argv);
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
   if (late) {
     /* the neighborhood is set, and has been used, when the driver comes */

@@ -184,7 +184,7 @@ static void groups(void) {
 static void no_neighborhood(MPI_Errhandler errhandler) {
   MPI_Comm plain, keep = comm, inter, half;
   int value = 0, in, out, weighted;
-  MPI_Comm_dup(MPI_COMM_WORLD, &plain);
+  plain = test_duplicate();
   MPI_Comm_set_errhandler(plain, errhandler);
   comm = plain;
   HANDLED(MPIX_Neighbor_gather(&value, 1, MPI_INT, &value, 1, MPI_INT, plain), MPI_ERR_TOPOLOGY, "MPIX_Neighbor_gather: the communicator has no neighborhood for MPIX_NEIGHBOR_GATHER");
@@ -224,7 +224,7 @@ int main(int argc, char **argv) {
   me = test_rank, n = test_size;
   MPI_Errhandler errhandler;
   MPI_Comm_create_errhandler(handler, &errhandler);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Comm_set_errhandler(comm, errhandler);
   ring[0] = (me + n - 1) % n, ring[1] = (me + 1) % n;
   set_ring(comm);

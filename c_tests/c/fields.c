@@ -215,8 +215,7 @@ static void verified(MPI_Comm comm) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   static const char *const fuses[] = {"true", "false", "auto"};
   for (uint64_t seed = 0; seed < 6; seed++) {
     graph g = graph_random(test_size, (int)(seed * test_size / 2) + (seed == 5 ? 20 : 0), seed);

@@ -304,7 +304,7 @@ static void make_worlds(random_stream *shared) {
       uint64_t key = draw(shared);
       MPI_Comm_split(MPI_COMM_WORLD, 0, (int)(mix2(key, test_rank) % 1000), &w->comm);
     } else {
-      MPI_Comm_dup(MPI_COMM_WORLD, &w->comm);
+      w->comm = test_duplicate();
     }
     MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(w->comm, &w->rank), MPI_Comm_size(w->comm, &w->size);

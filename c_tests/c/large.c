@@ -17,8 +17,7 @@ static void set_ring(MPI_Comm comm) {
 static void really(void) {
   MPI_Count count = ((MPI_Count)1 << 31) + 4;
   int source = 0, target = n > 1 ? 1 : 0, in = me == target, out = me == source;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, in, &source, MPI_UNWEIGHTED, out, &target, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
   char *send = NULL, *have = NULL;
   int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -207,8 +206,7 @@ static void far_apart(MPI_Comm comm) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   set_ring(comm);
   repeated(comm);
   far_away(comm);

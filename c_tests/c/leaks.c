@@ -5,9 +5,7 @@
 /* every form, with results, plans and requests that outlive their communicator, and errors in
    between */
 static void sparse(const char *protocol) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   MPI_Info info = hint("mpix_sparse", protocol);
   MPI_Datatype strided;
   MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
@@ -74,9 +72,7 @@ static void requests(int in, int out, int *send, int *have, MPI_Comm comm, MPIX_
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   for (int i = 0; i < 8; i++) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = test_duplicate();
     graph g = graph_random(test_size, 6, i);
     MPI_Info info;
     MPI_Info_create(&info);

@@ -20,8 +20,7 @@ static void ring(int line, MPI_Comm comm) {
 static void many_lives(void) {
   int rounds = n <= 2 ? 2500 : n <= 4 ? 40 : 8;
   for (int i = 0; i < rounds; i++) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = test_duplicate();
     set_ring(comm, MPI_INFO_NULL);
     if (i % 3 == 0) set_ring(comm, MPI_INFO_NULL);
     if (i % 50 == 0) ring(__LINE__, comm);
@@ -33,7 +32,7 @@ static void many_lives(void) {
 static void duplicates(void) {
   MPI_Comm comm, copy;
   int value = 0, class;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   set_ring(comm, MPI_INFO_NULL);
   MPI_Comm_dup(comm, &copy);
   MPI_Error_class(MPIX_Neighbor_gather(&value, 1, MPI_INT, &value, 1, MPI_INT, copy), &class);
@@ -51,8 +50,7 @@ static void early_free(void) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "direct");
   int source[1] = {left}, target[1] = {right}, weights[1] = {7};
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, source, weights, 1, target, weights, info, comm));
   MPI_Info_free(&info);
   source[0] = target[0] = weights[0] = -99;
@@ -76,8 +74,7 @@ static void early_free(void) {
 
 /* a schedule holds no address: the second call's buffers are the second call's */
 static void other_buffers(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   set_ring(comm, MPI_INFO_NULL);
   int a = me, b = me + 1000, from_a = -1, from_b = -1;
   OK(MPIX_Neighbor_alltoall(&a, 1, MPI_INT, &from_a, 1, MPI_INT, comm));
@@ -115,8 +112,7 @@ static void two_schedules(void) {
 /* parts that no path of edges connects call a different number of times; and operations with
    different neighborhoods on one communicator */
 static void disconnected(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int mate = me ^ 1, degree = mate < n, got = -1, sum = -1;
   OK(MPIX_Neighbor_gather_set(degree, &mate, MPI_UNWEIGHTED, degree, &mate, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
   OK(MPIX_Neighbor_reduce_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
@@ -132,8 +128,7 @@ static void disconnected(void) {
 
 /* wildcard receives and sends of the user's with any tag never meet ours */
 static void user_traffic(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   set_ring(comm, MPI_INFO_NULL);
   MPI_Request request;
   MPI_Status status;
@@ -167,7 +162,7 @@ static void described_within(void) {
   MPI_Op op;
   int ring[2] = {left, right}, sum = -1;
   MPI_Op_create(describing, 1, &op);
-  MPI_Comm_dup(MPI_COMM_WORLD, &described);
+  described = test_duplicate();
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, described));
   OK(MPIX_Neighbor_reduce(&me, 1, MPI_INT, &sum, 1, MPI_INT, op, described));
   CHECK(sum == left + right, "%d", sum);
@@ -187,8 +182,7 @@ int main(int argc, char **argv) {
   user_traffic();
   described_within();
   /* alive at MPI_Finalize: on the world, and on a communicator that is never freed */
-  MPI_Comm forgotten;
-  MPI_Comm_dup(MPI_COMM_WORLD, &forgotten);
+  MPI_Comm forgotten = test_duplicate();
   set_ring(forgotten, MPI_INFO_NULL);
   set_ring(MPI_COMM_WORLD, MPI_INFO_NULL);
   ring(__LINE__, MPI_COMM_WORLD);

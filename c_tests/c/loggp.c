@@ -153,7 +153,7 @@ static void order(void) {
   CHECK(mkdir(directory, 0700) == 0 && mkdir(home, 0700) == 0, "%s", home);
   setenv("XDG_CONFIG_HOME", directory, 1);
   MPI_Comm_free(&comm);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Errhandler errhandler;
   MPI_Comm_create_errhandler(handler, &errhandler);
   MPI_Comm_set_errhandler(comm, errhandler);
@@ -215,7 +215,7 @@ static void order(void) {
   MPI_Comm keep = comm;
   MPI_Errhandler h;
   MPI_Comm_get_errhandler(keep, &h);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Comm_set_errhandler(comm, h);
   MPI_Errhandler_free(&h);
   setenv("MPIX_LOGGP_FILE", "/nowhere/loggp", 1);
@@ -260,7 +260,7 @@ int main(int argc, char **argv) {
   setenv("XDG_CONFIG_HOME", "/nowhere", 1);
   MPI_Errhandler errhandler;
   MPI_Comm_create_errhandler(handler, &errhandler);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Comm_set_errhandler(comm, errhandler);
   MPI_Errhandler_free(&errhandler);
   measured();

@@ -305,8 +305,7 @@ static void real_nodes(void) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  comm = test_duplicate();
   real_nodes();
   lengths();
   placements();

@@ -113,8 +113,8 @@ static void too_long(int op, int form, int sent, int expected, int longer, int w
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
-  MPI_Comm_dup(MPI_COMM_WORLD, &one);
-  MPI_Comm_dup(MPI_COMM_WORLD, &two);
+  one = test_duplicate();
+  two = test_duplicate();
   int lefts[2] = {left, left}, rights[2] = {right, right};
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL, 1, lefts, MPI_UNWEIGHTED, 1, rights, MPI_UNWEIGHTED, MPI_INFO_NULL, one));
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE, 2, lefts, MPI_UNWEIGHTED, 2, rights, MPI_UNWEIGHTED, MPI_INFO_NULL, two));

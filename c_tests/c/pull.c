@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
   char probe[2 * WORD] = "", copy[2 * WORD];
   struct iovec from = {probe, WORD}, into = {copy, WORD};
   if (!forbidden && syscall(SYS_process_vm_readv, getpid(), &into, 1, &from, 1, 0) != WORD) forbidden = 1;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   /* block 0 goes to the right and comes from the left, block 1 the other way */
   int sources[2] = {left, right}, targets[2] = {right, left};
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));

@@ -205,8 +205,7 @@ static void elsewhere(void) {
   MPI_Comm rings[2];
   for (int lives = 0; lives < 3; lives++) {
     for (int r = 0; r < 2; r++) {
-      MPI_Comm_dup(MPI_COMM_WORLD, &rings[r]);
-      MPI_Comm_set_errhandler(rings[r], MPI_ERRORS_RETURN);
+      rings[r] = test_duplicate();
       CHECK(MPIX_Neighbor_alltoall(&from, 1, MPI_INT, &into, 1, MPI_INT, rings[r]) != MPI_SUCCESS, "a communicator without neighborhood");
     }
     for (int i = 0; i < 60; i++) {
@@ -258,7 +257,7 @@ static void *ring_thread(void *argument) {
 static int threads(void) {
   ring rings[2] = {0};
   pthread_t ids[2];
-  for (int t = 0; t < 2; t++) MPI_Comm_dup(MPI_COMM_WORLD, &rings[t].comm), set_ring(1, rings[t].comm);
+  for (int t = 0; t < 2; t++) rings[t].comm = test_duplicate(), set_ring(1, rings[t].comm);
   for (int t = 0; t < 2; t++) pthread_create(&ids[t], NULL, ring_thread, &rings[t]);
   for (int t = 0; t < 2; t++) {
     pthread_join(ids[t], NULL);
@@ -347,7 +346,7 @@ int main(int argc, char **argv) {
   int zero = 0;
   MPI_Comm_dup(MPI_COMM_SELF, &alone);
   OK(MPIX_Neighbor_alltoall_set(1, &zero, MPI_UNWEIGHTED, 1, &zero, MPI_UNWEIGHTED, MPI_INFO_NULL, alone));
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Comm_create_errhandler(on_error, &handler);
   MPI_Comm_set_errhandler(comm, handler);
   MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);

@@ -380,9 +380,7 @@ static void expect_on(MPI_Comm comm, int line, int code, int class, const char *
 }
 
 static void errors(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   set_all(comm, ALL_OPERATIONS);
   exchange x, y;
   int flag = -1;
@@ -492,8 +490,8 @@ int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, degree = n + EXTRA > 2 * n ? 2 * n : n + EXTRA;
   MPI_Comm comm, other;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  comm = test_duplicate();
+  other = test_duplicate();
   set_all(comm, ALL_OPERATIONS);
   set_all(other, ALL_OPERATIONS);
   many(comm);

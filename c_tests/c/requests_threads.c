@@ -99,7 +99,7 @@ static void queries(const int *all) {
   MPI_Info_create(&info);
   /* the first calls change the schedule */
   if (!getenv("MPIX_SCHEDULE")) MPI_Info_set(info, "mpix_schedule", "measure");
-  MPI_Comm_dup(MPI_COMM_WORLD, &asked);
+  asked = test_duplicate();
   indegree = test_size;
   int *send = malloc((size_t)test_size * COUNT * sizeof(int)), *have = malloc((size_t)test_size * COUNT * sizeof(int));
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE, test_size, all, MPI_UNWEIGHTED, test_size, all, MPI_UNWEIGHTED, info, asked));
@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
   int all[test_size];
   for (int r = 0; r < test_size; r++) all[r] = r;
   for (int t = 0; t <= THREADS; t++) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
+    comms[t] = test_duplicate();
     OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, test_size, all, MPI_UNWEIGHTED, test_size, all, MPI_UNWEIGHTED, MPI_INFO_NULL, comms[t]));
   }
   pthread_t threads[THREADS];

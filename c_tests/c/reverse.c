@@ -125,9 +125,7 @@ static void errors(MPI_Comm comm) {
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   const char *schedule = getenv("MPIX_SCHEDULE");
   /* that one serves no graph */
   if (!schedule || strcmp(schedule, "dimension_order") != 0) {

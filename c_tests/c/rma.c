@@ -38,8 +38,7 @@ static int puts_blocks(MPI_Comm comm, int operation) {
 /* all processes to all others, blocks of any length */
 static void lengths(void) {
   static const int bytes[] = {0, 1, 8, 4095, 4096, 65535, 65536, 65537, MOST};
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int *all = malloc((size_t)n * sizeof *all);
   for (int r = 0; r < n; r++) all[r] = r;
   MPI_Info info = hints();
@@ -70,8 +69,7 @@ static void lengths(void) {
 /* each edge twice, blocks of every other element, of different counts: some fit their slot, the
    others do not */
 static void vectors(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int left = (me + n - 1) % n, right = (me + 1) % n;
   int sources[] = {left, MPI_PROC_NULL, left}, targets[] = {right, right, MPI_PROC_NULL}, weights[] = {2, 1, 1};
   MPI_Info info = hints();
@@ -114,8 +112,7 @@ static void vectors(void) {
 /* requests and plans that are under way together, completed in any order, and blocking calls among
    them */
 static void requests(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int left = (me + n - 1) % n, right = (me + 1) % n, send[CALLS], have[CALLS], plan_have = -1;
   MPI_Info info = hints();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
@@ -152,8 +149,7 @@ static void requests(void) {
 
 /* no edges at all on some processes, and only one way on others */
 static void one_way(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int zero = 0, one = 1, have = -1, two = n >= 2;
   MPI_Info info = hints();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, me == 1 && two, &zero, MPI_UNWEIGHTED, me == 0 && two, &one, MPI_UNWEIGHTED, info, comm));
@@ -169,8 +165,7 @@ static void one_way(void) {
 /* A source that is done need not wait for the other targets of its source: 0 sends to 1 and 2, and
    2 starts only when 1, which has its block, says so. */
 static void late_target(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int zero = 0, targets[] = {1, 2}, have = -1, what[] = {7, 8}, receives = me == 1 || me == 2;
   MPI_Info info = hints();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, receives, &zero, MPI_UNWEIGHTED, me ? 0 : 2, targets, MPI_UNWEIGHTED, info, comm));
@@ -188,8 +183,7 @@ static void late_target(void) {
 /* With a passive target, a block is there as soon as its source has put it: 0 gets that of 1 before
    2 starts, and tells 2 so. */
 static void by_source(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int zero = 0, sources[] = {1, 2}, have[2], sends = me == 1 || me == 2;
   MPI_Info info = hints();
   set_hint(info, "mpix_rma_synchronization", "passive");
@@ -214,9 +208,7 @@ static void by_source(void) {
 
 /* a block that is longer than its place: an error at the receiver, and the next call is right */
 static void too_long(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   int left = (me + n - 1) % n, right = (me + 1) % n;
   MPI_Info info = hints();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
@@ -246,8 +238,7 @@ static void describes(void) {
       {"mpix_schedule", "edge_coloring", "transport: messages, as puts need the schedule direct"},
   };
   for (int k = 0; k < 4; k++) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = test_duplicate();
     MPI_Info info = hints();
     set_hint(info, cases[k][0], cases[k][1]);
     OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
@@ -256,9 +247,7 @@ static void describes(void) {
     MPI_Info_free(&info);
     MPI_Comm_free(&comm);
   }
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   MPI_Info info = hints();
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
   OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_REDUCE, comm, (int)sizeof text, text, &length));
@@ -278,8 +267,7 @@ static void describes(void) {
    and what carries blocks is described anew. */
 static void measured(void) {
   static char text[8192];
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int *all = malloc((size_t)n * sizeof *all), *have = malloc((size_t)n * sizeof *have), length;
   for (int r = 0; r < n; r++) all[r] = r;
   MPI_Info info = hints();

@@ -118,8 +118,7 @@ static void all_forms(MPI_Comm comm) {
 }
 
 static void stars(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   MPI_Info info = promise(NULL, NULL);
   for (int from = 0; from < n; from++)
     for (int which = 0; which < 5; which++) {
@@ -152,8 +151,7 @@ static void stars(void) {
 static void lengths(void) {
   const char *machines[] = {"jaguar", "meiko_elan"};
   for (int m = 0; m < 2; m++) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = test_duplicate();
     MPI_Info info = promise("mpix_loggp", machines[m]);
     clear(n - 1);
     for (int r = 0; r < n; r++) target(r);
@@ -292,8 +290,7 @@ int main(int argc, char **argv) {
   make(3, -2, 1, -2, 5); /* negative lower bound */
   stars();
   lengths();
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  comm = test_duplicate();
   if (trees) refused(), other_lengths();
   verified();
   MPI_Comm_free(&comm);

@@ -57,8 +57,7 @@ static void exchange(int count, MPI_Comm comm) {
 }
 
 static void by_the_model(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   OK(all_to_all(0, MPI_INFO_NULL, comm, MPIX_NEIGHBOR_ALLTOALL));
   const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, "schedule direct: 1 round") && strstr(text, "no weights"), "%s", text);
@@ -127,8 +126,7 @@ static void on_a_grid(void) {
 }
 
 static void by_hints(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   const char *names[] = {"direct", "linear_permutation", "random_rounds", "edge_coloring", "distributed_coloring"};
   for (int i = 0; i < 5; i++) {
     MPI_Info info = info_of("mpix_schedule", names[i]);
@@ -180,8 +178,7 @@ static void by_hints(void) {
 
 /* messages of very different lengths, all long: cutting the longest pays */
 static void cuts(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   int k = 0, in[64], out[64];
   for (int r = 0; r < n; r++)
     if (r != me) {
@@ -205,8 +202,7 @@ static void cuts(void) {
 }
 
 static void by_measuring(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   MPI_Info info = info_of("mpix_schedule", "measure");
   OK(all_to_all(4000, info, comm, MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE));
   const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
@@ -262,8 +258,7 @@ static void by_measuring(void) {
 
 /* operations with the same lists and hints share a schedule; with others they do not */
 static void shared(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   MPI_Info info = info_of("mpix_schedule", "random_rounds");
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_GATHER));
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));

@@ -336,8 +336,7 @@ static graph graph_of(int shape, uint64_t seed) {
    first of which needs the memory where that lies */
 static void memory_of_all(uint64_t seed) {
   graph g = graph_of(5, 0);
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm comm = test_duplicate();
   graph_set(&g, MPIX_NEIGHBOR_REDUCE, MPI_INFO_NULL, comm);
   for (int r = 0; r < 6; r++) {
     call c, d;
@@ -379,8 +378,7 @@ int main(int argc, char **argv) {
   memory_of_all(77);
   for (int shape = 0; shape < 5; shape++) {
     graph g = graph_of(shape, 5 + shape);
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = test_duplicate();
     graph_set(&g, ALL_OPERATIONS, MPI_INFO_NULL, comm);
     for (int forms = BLOCKING; forms <= (getenv("TEST_UNMIXED") ? PLANNED : FORMS); forms++) {
       if (getenv("TEST_VERBOSE")) fprintf(stderr, "process %d: shape %d, forms %d\n", me, shape, forms);

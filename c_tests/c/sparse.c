@@ -191,8 +191,7 @@ static void memory(void) {
   OK(MPIX_Sparse_describe(MPI_COMM_WORLD, sizeof text, text, &length));
   CHECK(test_size == 1 || strstr(text, "protocol nbx: instead of inbox: not all processes share memory"), "\"%s\"", text);
   MPI_Info_free(&info);
-  MPI_Comm fresh;
-  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  MPI_Comm fresh = test_duplicate();
   for (int r = 0; r < 3; r++) exchange("auto on one node", &MIXED_LENGTHS, r, MPI_INFO_NULL, fresh);
   OK(MPIX_Sparse_describe(fresh, sizeof text, text, &length));
   CHECK(test_size == 1 || strstr(text, "protocol inbox: by the model"), "\"%s\"", text);

@@ -404,8 +404,7 @@ static void wrong_communicators(MPI_Errhandler errhandler) {
    each time, and none when it is put right */
 static void environment(MPI_Errhandler errhandler) {
   MPIX_Sparse_result result = NULL;
-  MPI_Comm fresh;
-  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  MPI_Comm fresh = test_duplicate();
   MPI_Comm_set_errhandler(fresh, errhandler);
   if (n > 1) {
     int mismatch;
@@ -468,7 +467,7 @@ int main(int argc, char **argv) {
   me = test_rank, n = test_size;
   MPI_Errhandler errhandler;
   MPI_Comm_create_errhandler(handler, &errhandler);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = test_duplicate();
   MPI_Comm_set_errhandler(comm, errhandler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
   MPI_Type_contiguous(1, MPI_BYTE, &uncommitted);

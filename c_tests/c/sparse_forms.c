@@ -420,9 +420,7 @@ static void outliving(const char *protocol) {
   MPI_Type_commit(&spread);
   MPIX_Sparse_result results[4];
   for (int k = 0; k < 4; k++) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = test_duplicate();
     list l = list_of(&FEW_SHORT, me, k, n);
     char *data = contents(&FEW_SHORT, &l, me, k);
     OK(MPIX_Sparse_exchange(l.n, l.targets, data, l.lengths, l.displs, MPI_BYTE, k == 3 ? spread : MPI_BYTE, info, comm, &results[k]));
@@ -605,9 +603,7 @@ static void types_that_go(MPI_Info info) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
-  MPI_Comm other;
-  MPI_Comm_dup(MPI_COMM_WORLD, &other);
-  MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  MPI_Comm other = test_duplicate();
   for (int p = 0; p < PROTOCOLS; p++) {
     MPI_Info info = hint("mpix_sparse", protocols[p]);
     for (int r = 0; r < fewer(6); r++) each(protocols[p], info, r % 2 ? &FEW_SHORT : &MIXED_LENGTHS, r, 0, r > 3);

@@ -31,8 +31,7 @@ static void duplicates(void) {
     if (left_out(p)) continue;
     MPI_Comm comm, copy;
     MPI_Info info = hint("mpix_sparse", protocols[p]);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    comm = test_duplicate();
     exchange("original", &FEW_SHORT, p, info, comm);
     MPI_Comm_dup(comm, &copy);
     /* an exchange runs on one while the other is used from its first to its last */
@@ -59,9 +58,7 @@ static void duplicates(void) {
 static void many_lives(void) {
   int rounds = n <= 1 ? 1200 : n == 2 ? 400 : n <= 4 ? 10 : 3;
   for (int i = 0; i < rounds; i++) {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm comm = test_duplicate();
     /* a window takes longer to make than all else */
     int p = (i + n) % PROTOCOLS;
     if (strcmp(protocols[p], "rsx") == 0 && i % 4) p = 1;
@@ -89,7 +86,7 @@ static void orphans(void) {
     if (left_out(p + 1)) continue;
     MPI_Comm comm;
     MPI_Info info = hint("mpix_sparse", protocols[p]);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    comm = test_duplicate();
     int right = (me + 1) % n, left = (me + n - 1) % n, value = 100 * me;
     MPIX_Sparse_plan plan;
     MPIX_Sparse_request request;
@@ -118,7 +115,7 @@ static void orphans(void) {
    MPI_COMM_SELF and a communicator that is never freed; results and plans */
 static void leave_behind(void) {
   MPI_Comm comms[4] = {MPI_COMM_WORLD, MPI_COMM_SELF};
-  MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
+  comms[2] = test_duplicate();
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &comms[3]);
   for (int k = 0; k < 4; k++) {
     MPI_Comm comm = comms[k];

@@ -103,9 +103,7 @@ static void errors(MPI_Comm comm) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   for (int p = 0; p < PROTOCOLS; p++) cases(protocols[p], p % 2 ? comm : MPI_COMM_WORLD);
   errors(comm);
   MPI_Comm_free(&comm);

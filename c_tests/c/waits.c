@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   memset(message, 1, LONG);
   for (int k = 0; k < MOST; k++) send[k] = malloc(2 << 20), have[k] = malloc(2 << 20);
   for (int both = 1; both >= 0; both--) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    comm = test_duplicate();
     OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, both || me == 1, &other, MPI_UNWEIGHTED, both || me == 0, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
     int lengths[] = {8, 4096, 8192, 65536, 1 << 19, 2 << 20};
     for (int k = 0; k < 6; k++) {

@@ -426,9 +426,7 @@ static void lives(MPI_Comm comm) {
 /* ---- bad input */
 
 static void bad_input(void) {
-  MPI_Comm comm;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm comm = test_duplicate();
   int me = test_rank, size = test_size, mine[4] = {1, 2, 3, 4}, value[2] = {9, 9}, mismatch;
   MPIX_Sparse_window window = create(mine, me == 0 ? 4 : 2, MPI_INT, comm), copy;
   MPI_Aint good[2] = {0, 1}, bad[2] = {0, me + 1 == size ? 4 : 2};

@@ -37,8 +37,7 @@ static void operators(void) {
   MPI_Op op;
   int mine[2] = {0, 100}, value = 2, got = -1;
   MPI_Aint one = 1;
-  MPI_Comm_dup(MPI_COMM_WORLD, &errors_return);
-  MPI_Comm_set_errhandler(errors_return, MPI_ERRORS_RETURN);
+  errors_return = test_duplicate();
   MPI_Op_create(adds_and_uses_its_window, 1, &op);
   OK(MPIX_Sparse_window_create(mine, 2, MPI_INT, MPI_INFO_NULL, errors_return, &window));
   OK(MPIX_Sparse_window_add_operator(op, window));

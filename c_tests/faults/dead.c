@@ -618,8 +618,7 @@ int main(int argc, char **argv) {
     if (is("finalize") || (is("unreceived") && test_rank != VICTIM)) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     /* long blocks of memory are the system's, which can be asked for them */
     mallopt(M_MMAP_THRESHOLD, LONG / 2);
-    MPI_Comm_dup(MPI_COMM_WORLD, &neighbors_on);
-    MPI_Comm_set_errhandler(neighbors_on, MPI_ERRORS_RETURN);
+    neighbors_on = test_duplicate();
   }
   if (is("unreceived")) return unreceived();
   int victim = test_rank == VICTIM, code = MPI_SUCCESS;
