@@ -9,23 +9,24 @@
 //! A persistent collective may have tags of its own, from above those: then its starts match with
 //! one another alone.
 //!
-//! Verified collectives survive that neighbors call different operations, and then do not count
-//! alike. They have one tag for each field, and turns: the rounds of one begin when those of all
-//! before it are complete here. The fields of a call run side by side, each in rounds of its own,
+//! Verified collectives must work even if neighbors call different operations, which then do not
+//! count alike. They have one tag for each field, and turns: the rounds of one begin when those of
+//! all before it are complete here. The fields of a call run side by side, each in rounds of its own,
 //! so that with one tag for all of them a block could arrive in another field's.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::collective::OPERATIONS;
 use crate::error::{Error, Result};
 use crate::util::cast::to_int;
+use crate::util::turns::Turns;
 
 /// Tags from here on go by number. Those below: 1 to 4 of operations, 5 to 8 of verified ones
 /// (their first fields), 64 of negotiations, 101 and 102 of verification.
 const FIRST: u32 = 128;
 
-/// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the
+/// Number of collectives of an operation that have different tags: the least `MPI_TAG_UB` that the
 /// standard allows is 32767, for all operations.
 pub const NUMBERS: u32 = 7_280;
 
@@ -61,9 +62,8 @@ pub struct Tags {
     /// Tags of requests that are under way and have rounds to post, and how many there are.
     held: Mutex<Vec<i32>>,
     holding: AtomicUsize,
-    /// Turns that have been given out, and those whose collective has come to its end.
-    turns: AtomicU32,
-    ended: AtomicU32,
+    /// The turns of verified collectives.
+    pub turns: Turns,
 }
 
 impl Tags {
@@ -75,24 +75,8 @@ impl Tags {
             next: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
             holding: AtomicUsize::new(0),
-            turns: AtomicU32::new(0),
-            ended: AtomicU32::new(0),
+            turns: Turns::new(),
         }
-    }
-
-    /// The turn of the next verified collective.
-    pub fn take_turn(&self) -> u32 {
-        self.turns.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// True if all earlier turns have ended.
-    pub fn is_turn(&self, turn: u32) -> bool {
-        self.ended.load(Ordering::Acquire) == turn
-    }
-
-    /// Ends the turn that it is.
-    pub fn end_turn(&self) {
-        self.ended.fetch_add(1, Ordering::Release);
     }
 
     /// How many numbers have been given out.

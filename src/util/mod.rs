@@ -8,3 +8,4 @@ pub mod cases;
 pub mod cast;
 pub mod random;
 pub mod recall;
+pub mod turns;

@@ -80,7 +80,7 @@ pub struct Verification {
     /// The result of the comparison, kept until it is this call's turn.
     findings: Option<Result<Findings>>,
     /// Its turn among verified calls; `None` when the call is over.
-    turn: Option<u32>,
+    turn: Option<u64>,
     /// Executors that replace the request's own if some edges are bad.
     instead: Option<SmallVec<[Lease; 1]>>,
 }
@@ -151,7 +151,7 @@ impl State {
         };
         let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm());
         verification.check = Some(check);
-        verification.turn = Some(bound.tags().take_turn());
+        verification.turn = Some(bound.tags().turns.take());
     }
 
     /// Starts the call after the comparison. Errors are noted, and everything started is completed.
@@ -224,7 +224,7 @@ impl State {
             verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES));
         }
         if verification.findings.is_some() {
-            if verification.turn.is_some_and(|turn| !verification.bound.tags().is_turn(turn)) {
+            if verification.turn.is_some_and(|turn| !verification.bound.tags().turns.is(turn)) {
                 return false;
             }
             if let Some(findings) = verification.findings.take() {
@@ -240,7 +240,7 @@ impl State {
         if let Some(verification) = &mut self.verification
             && verification.turn.take().is_some()
         {
-            verification.bound.tags().end_turn();
+            verification.bound.tags().turns.end();
         }
     }
 

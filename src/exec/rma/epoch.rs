@@ -26,7 +26,7 @@ impl Rma {
     pub(super) fn step(&mut self) -> bool {
         match self.stage {
             Stage::Idle | Stage::Complete => return true,
-            Stage::Queued if !self.link.is_turn(self.number) => return false,
+            Stage::Queued if !self.link.turns.is(self.number) => return false,
             Stage::Queued => self.open(),
             Stage::Open => {}
         }
@@ -57,7 +57,7 @@ impl Rma {
         done = done && self.are_sent();
         if done {
             self.stage = Stage::Complete;
-            self.link.end_turn();
+            self.link.turns.end();
         }
         done
     }

@@ -5,7 +5,7 @@
 //! under way, use the window one after the other, in the order in which they were started, which is
 //! the same on neighbors.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::slots::{Slot, divide};
@@ -15,6 +15,7 @@ use crate::mpi::landing::{Group, Landing, Target};
 use crate::mpi::p2p::Requests;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32};
+use crate::util::turns::Turns;
 
 /// Tags of messages on a link's communicator: the exchange of slots, answers, and the first of
 /// data.
@@ -50,9 +51,8 @@ pub struct Link {
     pub target_groups: Vec<Group>,
     /// Bytes of this process's memory.
     pub bytes: usize,
-    /// Number of the next call, and of the one that uses the window.
-    next: AtomicU64,
-    turn: AtomicU64,
+    /// The turns of calls. No header in memory that nobody has written has the number of one.
+    pub turns: Turns,
     /// True once an exposure epoch cannot end. Sources then send messages, which this process asks
     /// for.
     closed: AtomicBool,
@@ -103,9 +103,7 @@ impl Link {
             targets_group,
             target_groups,
             bytes,
-            // no header in memory that nobody has written names a call
-            next: AtomicU64::new(1),
-            turn: AtomicU64::new(1),
+            turns: Turns::new(),
             closed: AtomicBool::new(false),
             dead: Mutex::default(),
             any_dead: AtomicBool::new(false),
@@ -121,21 +119,6 @@ impl Link {
     /// The communicator of the window's processes, which has the link's messages.
     pub fn comm(&self) -> &Comm {
         self.landing.comm()
-    }
-
-    /// Takes the number of the next call.
-    pub fn next_number(&self) -> u64 {
-        self.next.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// True if a call may use the window.
-    pub fn is_turn(&self, number: u64) -> bool {
-        self.turn.load(Ordering::Acquire) == number
-    }
-
-    /// Hands the window to the next call.
-    pub fn end_turn(&self) {
-        self.turn.fetch_add(1, Ordering::Release);
     }
 
     /// True if sources must send messages.

@@ -201,7 +201,7 @@ impl Executor for Rma {
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
-        (self.tag, self.number, self.stage) = (tag, self.link.next_number(), Stage::Queued);
+        (self.tag, self.number, self.stage) = (tag, self.link.turns.take(), Stage::Queued);
         self.patience.restart();
         self.start_own();
         self.step();

@@ -48,49 +48,49 @@ impl Rma {
         }
     }
 
-    /// Puts to one target, or to all, in an epoch of its own. The epoch ends even if a put fails:
-    /// its target finds no header.
+    /// Puts to one target, or to all, in an epoch of its own, which ends even if a put fails.
     fn put_in_epoch(&mut self, targets: Range<usize>) {
-        let Self { outs, link, staging, failure, stuck, stays, .. } = self;
-        let group = if targets.len() == outs.len() { &link.targets_group } else { &link.target_groups[targets.start] };
         if targets.is_empty() {
             return;
         }
         // once more if MPI refuses: no other epoch than this one ends those of the targets
-        let started = link.landing.start(group).or_else(|e| {
-            failure.get_or_insert(e);
-            link.landing.start(group)
+        let started = self.start_epoch(&targets).or_else(|e| {
+            self.note(e);
+            self.start_epoch(&targets)
         });
-        let done = match started {
-            Err(e) => Err(e),
-            Ok(()) => {
-                for k in targets.clone() {
-                    // SAFETY: headers and staging buffer are the executor's; the caller of `bind`
-                    // vouches for the blocks; here and below.
-                    if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], link.targets[k], staging)) } {
-                        failure.get_or_insert(e);
-                    }
-                }
-                // what is refused here may still be under way
-                link.landing.complete().inspect_err(|_| (*stuck, *stays) = (true, true))
-            }
-        };
+        let done = started.and_then(|()| {
+            self.put(targets.clone(), |_| true);
+            // what is refused here may still be under way
+            self.link.landing.complete().inspect_err(|_| (self.stuck, self.stays) = (true, true))
+        });
         if let Err(e) = done {
-            outs[targets].iter_mut().for_each(|out| out.refused = true);
-            failure.get_or_insert(e);
+            self.outs[targets].iter_mut().for_each(|out| out.refused = true);
+            self.note(e);
+        }
+    }
+
+    fn start_epoch(&self, targets: &Range<usize>) -> Result<()> {
+        let Self { outs, link, .. } = self;
+        link.landing.start(if targets.len() == outs.len() { &link.targets_group } else { &link.target_groups[targets.start] })
+    }
+
+    /// Puts to those targets that let it. One for which a put fails finds no header.
+    fn put(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
+        let Self { outs, link, staging, failure, .. } = self;
+        for k in targets.filter(|&k| lets(&outs[k])) {
+            // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
+            // for the blocks.
+            if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], link.targets[k], staging)) } {
+                failure.get_or_insert(e);
+            }
         }
     }
 
     /// Puts to those targets that let it, and raises their flags: of one without its header, too,
     /// but only once its puts have been completed.
     fn put_and_raise(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
-        let Self { outs, link, staging, number, failure, stuck, stays, .. } = self;
-        for k in targets.clone().filter(|&k| lets(&outs[k])) {
-            // SAFETY: as above.
-            if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], link.targets[k], staging)) } {
-                failure.get_or_insert(e);
-            }
-        }
+        self.put(targets.clone(), &lets);
+        let Self { outs, link, number, failure, stuck, stays, .. } = self;
         let mut each = |outs: &mut [OutMessage], run: &dyn Fn(Slot) -> Result<()>| {
             for k in targets.clone() {
                 if lets(&outs[k])
