@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Shape};
+use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Names, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
@@ -164,20 +164,9 @@ impl Joined {
     }
 
     /// The buffers of a call that carries all joined blocks, and the first field's blocks of all
-    /// other edges. `first` is the first field.
-    pub fn buffers<'a>(&'a self, first: &Buffers<'a>) -> Buffers<'a> {
-        let blocks = |side: &'a JoinedSide, like: &Blocks<'a>| Blocks {
-            base: std::ptr::null_mut(),
-            datatype: datatype::byte(),
-            extent: 0,
-            shape: Shape::General {
-                counts: Ints::Wide(&side.counts),
-                displs: Ints::Address(&side.addresses),
-                datatypes: side.datatypes[..].into(),
-            },
-            names: like.names,
-        };
-        Buffers { input: blocks(&self.input, &first.input), output: blocks(&self.output, &first.output), op: None }
+    /// other edges.
+    pub fn buffers(&self) -> Buffers<'_> {
+        Buffers { input: self.input.blocks(&SEND), output: self.output.blocks(&RECV), op: None }
     }
 
     /// True if the blocks of source `source` are joined.
@@ -217,6 +206,21 @@ fn any_on_device(devices: Option<&Devices>, blocks: &[(Located, i64)]) -> Result
 }
 
 impl JoinedSide {
+    /// One block for each list entry.
+    fn blocks(&self, names: &'static Names) -> Blocks<'_> {
+        Blocks {
+            base: std::ptr::null_mut(),
+            datatype: datatype::byte(),
+            extent: 0,
+            shape: Shape::General {
+                counts: Ints::Wide(&self.counts),
+                displs: Ints::Address(&self.addresses),
+                datatypes: self.datatypes[..].into(),
+            },
+            names,
+        }
+    }
+
     fn of(
         fields: &[&Blocks],
         list: &[Neighbor],

@@ -353,7 +353,7 @@ impl State {
                 for (lease, field) in state.leases.iter_mut().zip(&own) {
                     lease.executor.bind(field)?;
                 }
-            } else if let [first, others @ ..] = &own[..]
+            } else if let [_, others @ ..] = &own[..]
                 && !others.is_empty()
             {
                 state.leases.clear();
@@ -368,7 +368,7 @@ impl State {
                 } else if let Some(mut lease) = bound.lend_far(None, shares)? {
                     let near = |rank| shares && bound.is_near(rank);
                     let joined = Joined::of(&own, n, rule, bound.comm(), bound.tags().one(), &near)?;
-                    lease.executor.bind(&joined.buffers(first))?;
+                    lease.executor.bind(&joined.buffers())?;
                     state.of_joined = state.leases.len();
                     state.leases.push(lease);
                     for (tag, field) in (1..).zip(others).filter(|_| !joined.all()) {
