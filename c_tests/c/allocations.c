@@ -3,64 +3,30 @@
    counts. Of sparse exchanges, which must allocate what they bring: no more than that, and nothing
    that stays. */
 #define _GNU_SOURCE
+#include "allocations.h"
 #include "sparse.h"
-#include <dlfcn.h>
 #include <malloc.h>
-
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void *__libc_memalign(size_t, size_t);
-
-static int counting, ours, all;
-static size_t our_bytes;
-
-static void count(void *caller, size_t bytes) {
-  if (!counting) return;
-  all++;
-  /* dladdr must not count itself */
-  counting = 0;
-  Dl_info where;
-  if (dladdr(caller, &where) && where.dli_fname && strstr(where.dli_fname, "mpix_neighbor")) ours++, our_bytes += bytes;
-  counting = 1;
-}
-
-void *malloc(size_t size) {
-  count(__builtin_return_address(0), size);
-  return __libc_malloc(size);
-}
-void *calloc(size_t n, size_t size) {
-  count(__builtin_return_address(0), n * size);
-  return __libc_calloc(n, size);
-}
-void *realloc(void *old, size_t size) {
-  count(__builtin_return_address(0), size);
-  return __libc_realloc(old, size);
-}
-int posix_memalign(void **result, size_t alignment, size_t size) {
-  count(__builtin_return_address(0), size);
-  *result = __libc_memalign(alignment, size);
-  return *result ? 0 : 12;
-}
 
 /* Rounds count once the first ones are over. A wait of 0.1 s asks whether the other processes still
    live, which reads files: a round that takes as long does not count. */
 enum { ROUNDS = 60, FIRST = 10 };
 static double begun;
-static int before, all_before, counted;
+static const allocations zero;
+static allocations before, all_before;
+static int counted;
 static void begin_round(int round) {
-  if (round == 0) ours = all = counted = 0;
-  before = ours, all_before = all, begun = MPI_Wtime(), counting = round >= FIRST;
+  if (round == 0) by_us = by_all = zero, counted = 0;
+  before = by_us, all_before = by_all, begun = MPI_Wtime(), counting = round >= FIRST;
 }
 static void end_round(void) {
   int counts = counting;
   counting = 0;
   if (!counts) return;
   if (MPI_Wtime() - begun < 0.1) counted++;
-  else ours = before, all = all_before;
+  else by_us = before, by_all = all_before;
 }
 static void no_allocations(const char *what, int line) {
-  CHECK(counted > 0 && ours == 0, "line %d: %d allocations in %d rounds %s", line, ours, counted, what);
+  CHECK(counted > 0 && by_us.calls == 0, "line %d: %ld allocations in %d rounds %s", line, by_us.calls, counted, what);
 }
 #define NO_ALLOCATIONS(what) no_allocations(what, __LINE__)
 
@@ -95,7 +61,7 @@ static void trees(MPI_Datatype strided) {
 
 /* what our library allocates in `rounds` exchanges of one pattern */
 static size_t bytes_of(const list *l, const char *data, MPI_Info info, MPI_Comm comm, int rounds) {
-  our_bytes = ours = 0;
+  by_us = zero;
   for (int r = 0; r < rounds; r++) {
     MPIX_Sparse_result result = NULL;
     counting = 1;
@@ -104,7 +70,7 @@ static size_t bytes_of(const list *l, const char *data, MPI_Info info, MPI_Comm 
     counting = 0;
     if (code != MPI_SUCCESS) CHECK(0, "%s", test_message(code));
   }
-  return our_bytes;
+  return (size_t)by_us.bytes;
 }
 
 /* Allowed for an exchange: EACH bytes, ENTRY for each message that goes or comes, and LENGTH times
@@ -223,8 +189,8 @@ static void requests(const graph *g, int *send, int *have, int most, MPI_Datatyp
     end_round();
     OK(code);
   }
-  CHECK(counted > 0 && ours <= 4 * counted, "%d allocations in %d nonblocking collectives", ours, counted);
-  if (test_rank == 0) printf("allocations in %d nonblocking collectives: %d by this library, %d by MPI\n", counted, ours, all - ours);
+  CHECK(counted > 0 && by_us.calls <= 4 * counted, "%ld allocations in %d nonblocking collectives", by_us.calls, counted);
+  if (test_rank == 0) printf("allocations in %d nonblocking collectives: %ld by this library, %ld by MPI\n", counted, by_us.calls, by_all.calls - by_us.calls);
 }
 
 int main(int argc, char **argv) {
@@ -246,7 +212,7 @@ int main(int argc, char **argv) {
   graph_set(&g, ALL_OPERATIONS, MPI_INFO_NULL, MPI_COMM_WORLD);
   counting = 0;
   /* the counter sees what it should: setting a neighborhood allocates, in our library */
-  CHECK(ours > 0, "the counter does not see our allocations");
+  CHECK(by_us.calls > 0, "the counter does not see our allocations");
   for (int round = 0; round < ROUNDS; round++) {
     begin_round(round);
     /* the largest blocks come in the first rounds */
@@ -268,7 +234,7 @@ int main(int argc, char **argv) {
     end_round();
   }
   NO_ALLOCATIONS("of blocking collectives");
-  if (me == 0) printf("allocations in %d steady rounds: %d by this library, %d by MPI\n", counted, ours, all - ours);
+  if (me == 0) printf("allocations in %d steady rounds: %ld by this library, %ld by MPI\n", counted, by_us.calls, by_all.calls - by_us.calls);
   requests(&g, send, have, MOST, strided);
   free(send), free(have);
   trees(strided);

@@ -249,31 +249,21 @@ static void long_blocks(void) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* the call failed with this class and text on this process */
-static void expect(int line, int code, int class, const char *text) {
-  int got = -1, written = -1;
-  char have[2000] = "";
-  MPI_Error_class(code, &got);
-  MPIX_Neighbor_error_string(grid, sizeof have, have, &written);
-  CHECK(code != MPI_SUCCESS && got == class, "line %d: class %d, not %d: %s", line, got, class, have);
-  CHECK(strstr(have, text), "line %d: \"%s\" does not hold \"%s\"", line, have, text);
-}
-
 /* what cannot be combined */
 static void refused(void) {
   full();
-  expect(__LINE__, set(ALL_OPERATIONS, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
-  expect(__LINE__, set(MPIX_NEIGHBOR_REDUCE, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
+  test_fails(__LINE__, grid, set(ALL_OPERATIONS, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
+  test_fails(__LINE__, grid, set(MPIX_NEIGHBOR_REDUCE, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
   /* one that is set does not serve a reduce with the same lists and hints, but a gather */
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 0, 0, MPI_INFO_NULL, grid));
-  expect(__LINE__, set(MPIX_NEIGHBOR_REDUCE, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
+  test_fails(__LINE__, grid, set(MPIX_NEIGHBOR_REDUCE, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
   OK(set(MPIX_NEIGHBOR_GATHER, 0, 0, MPI_INFO_NULL, grid));
   exchange(1);
   MPI_Comm flat = test_duplicate();
   MPI_Comm cartesian = grid;
   int rc = set(MPIX_NEIGHBOR_ALLTOALL, 0, 0, MPI_INFO_NULL, flat);
   grid = flat;
-  expect(__LINE__, rc, MPI_ERR_ARG, "it needs a Cartesian communicator");
+  test_fails(__LINE__, grid, rc, MPI_ERR_ARG, "it needs a Cartesian communicator");
   grid = cartesian;
   MPI_Comm_free(&flat);
   if (n > 2) {
@@ -281,11 +271,11 @@ static void refused(void) {
     int into[2] = {(me + n - 1) % n, 0}, out[2] = {(me + 1) % n, 1}, thick = 0;
     for (int d = 0; d < D; d++) thick += dims[d] > 1;
     rc = MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1 + (me == 1), into, MPI_UNWEIGHTED, 1 + (me == 0), out, MPI_UNWEIGHTED, MPI_INFO_NULL, grid);
-    expect(__LINE__, rc, MPI_ERR_ARG, "neighbors at the same offsets");
+    test_fails(__LINE__, grid, rc, MPI_ERR_ARG, "neighbors at the same offsets");
     if (thick > 1) {
       edges = 0;
       offset(1, 1, dims[2] > 1);
-      expect(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "mpix_whole_communicator=true must promise");
+      test_fails(__LINE__, grid, set(MPIX_NEIGHBOR_ALLTOALL, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "mpix_whole_communicator=true must promise");
     }
   }
 }
@@ -308,8 +298,8 @@ static void verified(void) {
          comes */
       int rcount = me != wrong || how == 1 ? 1 : how == 0 ? -1 : 2;
       int rc = MPIX_Neighbor_alltoall(values, me == wrong && how == 1 ? -1 : 1, MPI_INT, have, rcount, MPI_INT, grid);
-      if (me == wrong && how < 2) expect(__LINE__, rc, MPI_ERR_COUNT, "= -1 is negative");
-      else if (touched && how < 2) expect(__LINE__, rc, verify, "as its arguments are in error");
+      if (me == wrong && how < 2) test_fails(__LINE__, grid, rc, MPI_ERR_COUNT, "= -1 is negative");
+      else if (touched && how < 2) test_fails(__LINE__, grid, rc, verify, "as its arguments are in error");
       else if (touched && n > 1) CHECK(rc != MPI_SUCCESS, "process %d is wrong", wrong);
       for (int i = 0; i < edges; i++) {
         int good = sources[i] != MPI_PROC_NULL && me != wrong && (sources[i] != wrong || how == 2);

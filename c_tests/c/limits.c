@@ -7,18 +7,10 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "no_memfd.h"
 #include "test.h"
-
-int memfd_create(const char *name, unsigned flags) {
-  if (getenv("TEST_NO_MEMFD")) {
-    errno = ENOSYS;
-    return -1;
-  }
-  return (int)syscall(SYS_memfd_create, name, flags);
-}
 
 static int me, n;
 

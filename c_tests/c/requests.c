@@ -21,12 +21,6 @@ static void set_all(MPI_Comm comm, int operations) {
 
 static int source_of(int k) { return (me + n * EXTRA - k) % n; }
 
-static int error_class(int code) {
-  int class = -1;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
-  return class;
-}
-
 /* an exchange of blocks of `count` ints, with values that name source, edge, round and element */
 typedef struct {
   int count, tag, *send, *have;
@@ -363,22 +357,6 @@ static void alone(MPI_Comm comm) {
   }
 }
 
-static void expect(int line, int code, int class, const char *text) {
-  char have[1000] = "";
-  int length;
-  MPIX_Neighbor_error_string(MPI_COMM_WORLD, sizeof have, have, &length);
-  CHECK(error_class(code) == class, "line %d: class %d, not %d: %s", line, error_class(code), class, have);
-  CHECK(strstr(have, text) != NULL, "line %d: \"%s\" does not hold \"%s\"", line, have, text);
-}
-
-static void expect_on(MPI_Comm comm, int line, int code, int class, const char *text) {
-  char have[1000] = "";
-  int length;
-  OK(MPIX_Neighbor_error_string(comm, sizeof have, have, &length));
-  CHECK(error_class(code) == class, "line %d: class %d, not %d", line, error_class(code), class);
-  CHECK(strstr(have, text) != NULL, "line %d: \"%s\" does not hold \"%s\"", line, have, text);
-}
-
 static void errors(void) {
   MPI_Comm comm = test_duplicate();
   set_all(comm, ALL_OPERATIONS);
@@ -389,47 +367,47 @@ static void errors(void) {
   OK(MPIX_Neighbor_alltoall_plan(x.send, 5, MPI_INT, x.have, 5, MPI_INT, comm, MPI_INFO_NULL, &x.request));
   /* all start; nobody completes before all have tried what must not be */
   OK(MPIX_Request_start(&x.request));
-  expect_on(comm, __LINE__, MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "MPIX_Request_start: request is active");
-  expect_on(comm, __LINE__, MPIX_Request_startall(1, &x.request), MPI_ERR_REQUEST, "requests[0] is active");
-  expect_on(comm, __LINE__, MPIX_Request_free(&x.request), MPI_ERR_REQUEST, "is active");
+  FAILS(MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "MPIX_Request_start: request is active");
+  FAILS(MPIX_Request_startall(1, &x.request), MPI_ERR_REQUEST, "requests[0] is active");
+  FAILS(MPIX_Request_free(&x.request), MPI_ERR_REQUEST, "is active");
   CHECK(x.request != NULL, "a request that could not be freed is gone");
-  expect_on(comm, __LINE__, MPIX_Request_test_source(x.request, degree, &flag), MPI_ERR_ARG, "no index of the source list");
-  expect_on(comm, __LINE__, MPIX_Request_wait_source(x.request, -1), MPI_ERR_ARG, "index = -1");
-  expect_on(comm, __LINE__, MPIX_Request_test_source(x.request, 0, NULL), MPI_ERR_ARG, "flag is NULL");
-  expect_on(comm, __LINE__, MPIX_Request_waitsome_source(x.request, &flag, NULL), MPI_ERR_ARG, "indices is NULL");
+  FAILS(MPIX_Request_test_source(x.request, degree, &flag), MPI_ERR_ARG, "no index of the source list");
+  FAILS(MPIX_Request_wait_source(x.request, -1), MPI_ERR_ARG, "index = -1");
+  FAILS(MPIX_Request_test_source(x.request, 0, NULL), MPI_ERR_ARG, "flag is NULL");
+  FAILS(MPIX_Request_waitsome_source(x.request, &flag, NULL), MPI_ERR_ARG, "indices is NULL");
   CHECK(flag == -1, "a result was written");
   OK(MPIX_Request_wait(&x.request));
   for (int k = 0; k < degree; k++) check_block(&x, k);
   OK(MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, &y.request));
-  expect_on(comm, __LINE__, MPIX_Request_start(&y.request), MPI_ERR_REQUEST, "is active");
-  expect_on(comm, __LINE__, MPIX_Request_free(&y.request), MPI_ERR_REQUEST, "is active");
+  FAILS(MPIX_Request_start(&y.request), MPI_ERR_REQUEST, "is active");
+  FAILS(MPIX_Request_free(&y.request), MPI_ERR_REQUEST, "is active");
   OK(MPIX_Request_wait(&y.request));
   CHECK(y.request == NULL, "a complete request is not NULL");
   for (int k = 0; k < degree; k++) check_block(&y, k);
   /* arguments in error start nothing and leave the request alone */
   MPIX_Request untouched = x.request;
-  expect_on(comm, __LINE__, MPIX_Ineighbor_alltoall(y.send, -5, MPI_INT, y.have, 5, MPI_INT, comm, &untouched), MPI_ERR_COUNT, "sendcount = -5");
-  expect_on(comm, __LINE__, MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_DATATYPE_NULL, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &untouched), MPI_ERR_TYPE, "MPI_DATATYPE_NULL");
+  FAILS(MPIX_Ineighbor_alltoall(y.send, -5, MPI_INT, y.have, 5, MPI_INT, comm, &untouched), MPI_ERR_COUNT, "sendcount = -5");
+  FAILS(MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_DATATYPE_NULL, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &untouched), MPI_ERR_TYPE, "MPI_DATATYPE_NULL");
   MPI_Datatype raw;
   MPI_Type_contiguous(1, MPI_INT, &raw);
-  expect_on(comm, __LINE__, MPIX_Neighbor_alltoall_plan(y.send, 5, raw, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &untouched), MPI_ERR_TYPE, "sendtype cannot be used");
-  expect_on(comm, __LINE__, MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, raw, comm, &untouched), MPI_ERR_TYPE, "recvtype cannot be used");
+  FAILS(MPIX_Neighbor_alltoall_plan(y.send, 5, raw, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &untouched), MPI_ERR_TYPE, "sendtype cannot be used");
+  FAILS(MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, raw, comm, &untouched), MPI_ERR_TYPE, "recvtype cannot be used");
   MPI_Type_free(&raw);
-  expect_on(comm, __LINE__, MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, NULL), MPI_ERR_ARG, "request is NULL");
+  FAILS(MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, NULL), MPI_ERR_ARG, "request is NULL");
   CHECK(untouched == x.request, "a request was written");
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_fuse", "perhaps");
-  expect_on(comm, __LINE__, MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, info, &untouched), MPI_ERR_INFO_VALUE, "perhaps");
+  FAILS(MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, info, &untouched), MPI_ERR_INFO_VALUE, "perhaps");
   MPI_Info_free(&info);
   /* NULL is no request, but complete */
   MPIX_Request none = NULL;
   int index = -1;
-  expect(__LINE__, MPIX_Request_start(&none), MPI_ERR_REQUEST, "request is NULL");
-  expect(__LINE__, MPIX_Request_start(NULL), MPI_ERR_ARG, "request is NULL");
-  expect(__LINE__, MPIX_Request_waitall(-1, &none), MPI_ERR_ARG, "count = -1");
-  expect(__LINE__, MPIX_Request_waitall(1, NULL), MPI_ERR_ARG, "requests is NULL");
-  expect(__LINE__, MPIX_Request_test_source(none, 0, &flag), MPI_ERR_REQUEST, "request is NULL");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_start(&none), MPI_ERR_REQUEST, "request is NULL");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_start(NULL), MPI_ERR_ARG, "request is NULL");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_waitall(-1, &none), MPI_ERR_ARG, "count = -1");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_waitall(1, NULL), MPI_ERR_ARG, "requests is NULL");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_test_source(none, 0, &flag), MPI_ERR_REQUEST, "request is NULL");
   OK(MPIX_Request_wait(&none));
   OK(MPIX_Request_test(&none, &flag));
   CHECK(flag == 1, "no request is not complete");
@@ -438,7 +416,7 @@ static void errors(void) {
   CHECK(index == MPI_UNDEFINED, "%d", index);
   /* a neighborhood that is set again, or freed */
   set_all(comm, MPIX_NEIGHBOR_ALLTOALL);
-  expect_on(comm, __LINE__, MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "set again");
+  FAILS(MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "set again");
   OK(MPIX_Request_free(&x.request));
   OK(MPIX_Neighbor_alltoall_plan(x.send, 5, MPI_INT, x.have, 5, MPI_INT, comm, MPI_INFO_NULL, &x.request));
   OK(MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &y.request));
@@ -448,7 +426,7 @@ static void errors(void) {
   OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
   OK(MPIX_Request_wait(&x.request));
   for (int k = 0; k < degree; k++) check_block(&x, k);
-  expect_on(comm, __LINE__, MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "has been freed");
+  FAILS(MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "has been freed");
   OK(MPIX_Request_free(&x.request));
   OK(MPIX_Request_free(&y.request));
   /* a neighborhood that is freed, and then its communicator: nobody is left who could be told but
@@ -463,8 +441,8 @@ static void errors(void) {
     set_all(brief, MPIX_NEIGHBOR_ALLTOALL);
     OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, brief));
     MPI_Comm_free(&brief);
-    expect(__LINE__, MPIX_Request_start(&old), MPI_ERR_COMM, "the communicator of request has been freed");
-    expect(__LINE__, MPIX_Request_wait(&running), MPI_ERR_COMM, "has been freed");
+    test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_start(&old), MPI_ERR_COMM, "the communicator of request has been freed");
+    test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_wait(&running), MPI_ERR_COMM, "has been freed");
     CHECK(running == NULL, "a request of a freed communicator is not complete");
     for (int k = 0; k < degree; k++) check_block(&y, k);
     OK(MPIX_Request_free(&old));
@@ -476,12 +454,12 @@ static void errors(void) {
   OK(MPIX_Request_start(&x.request));
   OK(MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, &y.request));
   MPI_Comm_free(&comm);
-  expect(__LINE__, MPIX_Request_wait(&x.request), MPI_ERR_COMM, "MPIX_Request_wait: the communicator of request has been freed");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_wait(&x.request), MPI_ERR_COMM, "MPIX_Request_wait: the communicator of request has been freed");
   int rc = MPI_SUCCESS;
   for (flag = 0; !flag && rc == MPI_SUCCESS;) rc = MPIX_Request_test(&y.request, &flag);
-  expect(__LINE__, rc, MPI_ERR_COMM, "");
+  test_fails(__LINE__, MPI_COMM_WORLD, rc, MPI_ERR_COMM, "");
   CHECK(flag == 1 && y.request == NULL, "a request of a freed communicator is not complete");
-  expect(__LINE__, MPIX_Request_start(&x.request), MPI_ERR_COMM, "");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_start(&x.request), MPI_ERR_COMM, "");
   OK(MPIX_Request_free(&x.request));
   end(&x), end(&y);
 }

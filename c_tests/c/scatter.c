@@ -166,16 +166,6 @@ static void lengths(void) {
 
 static MPI_Comm comm;
 
-/* the call failed with this class and text on this process */
-static void expect(int line, int code, int class, const char *text) {
-  int got = -1, length = -1;
-  char have[2000] = "";
-  MPI_Error_class(code, &got);
-  MPIX_Neighbor_error_string(comm, sizeof have, have, &length);
-  CHECK(code != MPI_SUCCESS && got == class, "line %d: class %d, not %d: %s", line, got, class, have);
-  CHECK(strstr(have, text), "line %d: \"%s\" does not hold \"%s\"", line, have, text);
-}
-
 /* everyone gets an int, and all is well; `except` gets none or another one */
 static void simple(int line, int except) {
   int values[80], have = SENTINEL;
@@ -195,22 +185,22 @@ static void refused(void) {
   MPI_Info info = promise(NULL, NULL), silent;
   MPI_Info_create(&silent);
   everyone(0);
-  expect(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, 0, silent, comm), MPI_ERR_ARG, "mpix_whole_communicator=true must promise");
-  expect(__LINE__, set(ALL_OPERATIONS, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
-  expect(__LINE__, set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
+  FAILS(set(MPIX_NEIGHBOR_ALLTOALL, 0, silent, comm), MPI_ERR_ARG, "mpix_whole_communicator=true must promise");
+  FAILS(set(ALL_OPERATIONS, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
+  FAILS(set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
   int next = (me + 1) % n, last = (me + n - 1) % n, twice[2] = {n - 1, n - 1}, zeros[2] = {0, 0};
   if (n > 1) {
     int rc = MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm);
-    expect(__LINE__, rc, MPI_ERR_ARG, "it needs a neighborhood in which only one process sends, to each of its targets once");
+    FAILS(rc, MPI_ERR_ARG, "it needs a neighborhood in which only one process sends, to each of its targets once");
     rc = MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, me == n - 1 ? 2 : 0, zeros, MPI_UNWEIGHTED, me == 0 ? 2 : 0, twice, MPI_UNWEIGHTED, info, comm);
-    expect(__LINE__, rc, MPI_ERR_ARG, "to each of its targets once");
+    FAILS(rc, MPI_ERR_ARG, "to each of its targets once");
     int mismatch = -1;
     MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch);
-    expect(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, 0, me ? info : silent, comm), mismatch, "mpix_whole_communicator");
+    FAILS(set(MPIX_NEIGHBOR_ALLTOALL, 0, me ? info : silent, comm), mismatch, "mpix_whole_communicator");
   }
   /* an alltoall that is set does not serve a gather with the same lists and hints */
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 0, info, comm));
-  expect(__LINE__, set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
+  FAILS(set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
   simple(__LINE__, -1);
   MPI_Info_free(&info);
   MPI_Info_free(&silent);
@@ -235,7 +225,7 @@ static void other_lengths(void) {
     if (me == relay && expected < 2) {
       char text[100];
       snprintf(text, sizeof text, "source 0 sends 12 bytes, but this process expects %d bytes", 8 * expected);
-      expect(__LINE__, rc, MPI_ERR_TRUNCATE, text);
+      FAILS(rc, MPI_ERR_TRUNCATE, text);
       CHECK(have[0] == SENTINEL, "%d was written", have[0]);
     } else {
       CHECK(rc == MPI_SUCCESS, "%s", test_message(rc));
@@ -269,9 +259,9 @@ static void verified(void) {
       if (how == 2) count = 1;
       if (me == hub) rc = MPIX_Neighbor_alltoall(values, count, type, have, 1, MPI_INT, comm);
       else rc = MPIX_Neighbor_alltoall(values, 1, MPI_INT, have, count, type, comm);
-      if (how == 0 && (me == hub || me == wrong || wrong == hub)) expect(__LINE__, rc, verify, "expects");
-      else if (me == wrong) expect(__LINE__, rc, how == 1 ? MPI_ERR_COUNT : MPI_ERR_TYPE, how == 1 ? "= -1 is negative" : "MPI_DATATYPE_NULL");
-      else if (me == hub || wrong == hub) expect(__LINE__, rc, verify, "as its arguments are in error");
+      if (how == 0 && (me == hub || me == wrong || wrong == hub)) FAILS(rc, verify, "expects");
+      else if (me == wrong) FAILS(rc, how == 1 ? MPI_ERR_COUNT : MPI_ERR_TYPE, how == 1 ? "= -1 is negative" : "MPI_DATATYPE_NULL");
+      else if (me == hub || wrong == hub) FAILS(rc, verify, "as its arguments are in error");
       else CHECK(rc == MPI_SUCCESS, "%s", test_message(rc));
       int want = me == hub || me == wrong || wrong == hub ? SENTINEL : entry_of[me] + 1;
       CHECK(have[0] == want && have[1] == SENTINEL, "process %d wrong in way %d: %d instead of %d", wrong, how, have[0], want);

@@ -9,19 +9,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "no_memfd.h"
 #include "test.h"
-
-int memfd_create(const char *name, unsigned flags) {
-  if (getenv("TEST_NO_MEMFD")) {
-    errno = ENOSYS;
-    return -1;
-  }
-  return (int)syscall(SYS_memfd_create, name, flags);
-}
 
 enum { LONGEST = 24 << 20, MOST = 8 };
 

@@ -100,11 +100,8 @@ static void no_data(MPI_Comm comm) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  test_init(&argc, &argv);
+  test_errors_return();
   MPI_Comm comms[4];
   int periodic = 1;
   comms[0] = MPI_COMM_WORLD;

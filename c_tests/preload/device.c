@@ -26,9 +26,7 @@ static void test(const topology *t, int count, int all, int round) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  test_init(&argc, &argv);
   topology line = cartesian("line", 1, -test_size, 1, 1);
   /* as CUDA's runtime does, with the first allocation */
   standin_load();

@@ -206,9 +206,7 @@ static void run(const topology *t, int op, int form, int large, int round, int b
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  test_init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   topology t[TOPOLOGIES];
   int n = topologies(t);

@@ -18,9 +18,7 @@ int main(int argc, char **argv) {
   const char *end = argc > 1 ? argv[1] : "finalize";
   int own = strcmp(end, "own") == 0;
   if (own) signal(SIGTERM, test_catch);
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  test_init(&argc, &argv);
   topology line = cartesian("line", 1, -test_size, 1, 1);
   MPI_Comm_set_errhandler(line.comm, MPI_ERRORS_RETURN);
   if (strcmp(end, "one") == 0) {

@@ -30,6 +30,18 @@ static int test_rank, test_size, test_failures, test_checks;
     CHECK(ok_rc == MPI_SUCCESS, "%s returned %d", #call, ok_rc);            \
   } while (0)
 
+static inline void test_init(int *argc, char ***argv) {
+  MPI_Init(argc, argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+}
+
+/* errors of calls without a communicator come back as codes too */
+static inline void test_errors_return(void) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
 static inline int test_finish(void) {
   int mine[2] = {test_failures, test_checks}, all[2];
   MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

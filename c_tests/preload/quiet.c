@@ -3,9 +3,7 @@
 #include "preload.h"
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  test_init(&argc, &argv);
   topology line = cartesian("line", 1, -test_size, 1, 1);
   for (int round = 0; round < (argc > 1 ? 0 : 50); round++) {
     int out[8], in[8];

@@ -354,8 +354,7 @@ static void errors(void) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, mine);
   SAME(Neighbor_alltoall, out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
   SAME(Neighbor_alltoall, out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_NULL);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  test_errors_return();
   MPI_Errhandler_free(&mine);
   OK(MPI_Comm_free(&comm));
 }
@@ -436,11 +435,8 @@ static void attributes(void) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  test_init(&argc, &argv);
+  test_errors_return();
   int periodic = 1;
   OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &ring));
   MPI_Cart_shift(ring, 0, 1, &left, &right);

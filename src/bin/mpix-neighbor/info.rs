@@ -15,7 +15,7 @@ use mpix_neighbor::select::hints::{kept_folder, loggp_path, site_loggp, unknown}
 use rustix::fs::{MemfdFlags, memfd_create, statvfs};
 
 use crate::failure::Failure;
-use crate::sparse::Parameters;
+use crate::parameters::Parameters;
 use crate::text::printable;
 
 /// Print the facts that a report of a problem needs: the build, files that are read, environment

@@ -22,6 +22,7 @@ mod input;
 mod loggp;
 mod measured;
 mod pages;
+mod parameters;
 #[cfg(any(test, feature = "mpi"))]
 mod plot;
 mod ports;

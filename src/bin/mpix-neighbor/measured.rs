@@ -21,7 +21,8 @@ mod compared {
 
     #[cfg(feature = "mpi")]
     use super::{Arguments, Failure};
-    use crate::sparse::{Parameters, cells, finite, least, plural};
+    use crate::parameters::Parameters;
+    use crate::sparse::{cells, finite, least, plural};
     use crate::table::Table;
 
     /// The most processes that are measured.

@@ -18,6 +18,7 @@ use crate::chart::{Bar, Chart, MAX_LANES, time};
 use crate::export::Export;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::parameters::Parameters;
 use crate::ports;
 use crate::problem::Problem;
 use crate::table::Table;
@@ -167,13 +168,8 @@ struct Report {
     unit_bytes: u32,
     max_degree_out: u32,
     max_degree_in: u32,
-    model: String,
-    latency_us: f64,
-    overhead_us: f64,
-    gap_us: f64,
-    gap_per_byte_us: f64,
-    /// `null`: unlimited.
-    eager_bytes: Option<u64>,
+    #[serde(flatten)]
+    parameters: Parameters,
     window: u32,
     half_duplex: bool,
     split: bool,
@@ -220,12 +216,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         unit_bytes: arguments.unit,
         max_degree_out: most(&out),
         max_degree_in: most(&into),
-        model: arguments.model.clone(),
-        latency_us: model.latency,
-        overhead_us: model.overhead,
-        gap_us: model.gap,
-        gap_per_byte_us: model.gap_per_byte,
-        eager_bytes: (model.eager < u64::MAX).then_some(model.eager),
+        parameters: Parameters::new(arguments.model.clone(), &model),
         window: arguments.window,
         half_duplex,
         split,
@@ -427,22 +418,13 @@ fn chart(arguments: &Arguments, report: &Report, run: &Run) -> Result<Chart, Fai
 
 impl Report {
     fn model_text(&self) -> String {
-        format!(
-            "{}: L = {} µs, o = {} µs, g = {} µs, G = {} µs/B, {}; {} duplex, window {}",
-            self.model,
-            self.latency_us,
-            self.overhead_us,
-            self.gap_us,
-            self.gap_per_byte_us,
-            self.eager_bytes.map_or("no rendezvous".into(), |b| format!("rendezvous above {b} B")),
-            if self.half_duplex { "half" } else { "full" },
-            self.window
-        )
+        let duplex = if self.half_duplex { "half" } else { "full" };
+        format!("{}; {duplex} duplex, window {}", self.parameters, self.window)
     }
 
     fn text(&self) -> String {
         // what passes in a time, as that time
-        let passing = |bytes: f64| time(bytes * self.gap_per_byte_us * 1e-6);
+        let passing = |bytes: f64| time(bytes * self.parameters.gap_per_byte_us * 1e-6);
         let mut text = format!(
             "graph: {}; {} processes, {} edges, weight {} of {} B; at most {} edges out of a process, {} in\n\
              model: {}\n\

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::chart::time;
 use crate::curves::{Curve, Curves};
 use crate::failure::Failure;
+use crate::parameters::Parameters;
 use crate::schedule::{bytes, model};
 use crate::table::Table;
 
@@ -121,39 +122,6 @@ struct Case {
     /// k(P) with either bound of T_BC; `null` where o is 0.
     crossover_lower: f64,
     crossover_upper: f64,
-}
-
-/// Parameters, and what they are of.
-#[derive(Serialize)]
-pub struct Parameters {
-    model: String,
-    latency_us: f64,
-    overhead_us: f64,
-    gap_us: f64,
-    gap_per_byte_us: f64,
-    /// `null`: unlimited.
-    eager_bytes: Option<u64>,
-}
-
-impl Parameters {
-    pub fn new(model: String, machine: &Loggp) -> Parameters {
-        Parameters {
-            model,
-            latency_us: machine.latency,
-            overhead_us: machine.overhead,
-            gap_us: machine.gap,
-            gap_per_byte_us: machine.gap_per_byte,
-            eager_bytes: (machine.eager < u64::MAX).then_some(machine.eager),
-        }
-    }
-}
-
-impl std::fmt::Display for Parameters {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rendezvous = self.eager_bytes.map_or("no rendezvous".into(), |b| format!("rendezvous above {b} B"));
-        let Parameters { model, latency_us: l, overhead_us: o, gap_us: g, gap_per_byte_us: per_byte, .. } = self;
-        write!(f, "{model}: L = {l} µs, o = {o} µs, g = {g} µs, G = {per_byte} µs/B, {rendezvous}")
-    }
 }
 
 #[derive(Serialize)]

@@ -81,41 +81,31 @@ fn check(preemptions: Option<usize>, run: impl Fn() + Sync + std::marker::Send +
     model.check(run);
 }
 
+/// One process sends three messages; the other one receives, and releases, them in this order.
+fn one_way(order: [u64; 3]) {
+    let way = Arc::new(Direction::new());
+    let other = Arc::clone(&way);
+    let receiver = thread::spawn(move || {
+        for n in order {
+            other.receive(n, 10 + n);
+        }
+    });
+    let sender = Sender::default();
+    for n in 0..3 {
+        way.send(&sender, n, 10 + n, None);
+    }
+    receiver.join().unwrap();
+}
+
 #[test]
 fn one_direction() {
-    check(None, || {
-        let way = Arc::new(Direction::new());
-        let other = Arc::clone(&way);
-        let receiver = thread::spawn(move || {
-            for n in 0..3 {
-                other.receive(n, 10 + n);
-            }
-        });
-        let sender = Sender::default();
-        for n in 0..3 {
-            way.send(&sender, n, 10 + n, None);
-        }
-        receiver.join().unwrap();
-    });
+    check(None, || one_way([0, 1, 2]));
 }
 
 /// Messages are released in another order, as with requests.
 #[test]
 fn one_direction_in_another_order() {
-    check(None, || {
-        let way = Arc::new(Direction::new());
-        let other = Arc::clone(&way);
-        let receiver = thread::spawn(move || {
-            for n in [1, 0, 2] {
-                other.receive(n, 10 + n);
-            }
-        });
-        let sender = Sender::default();
-        for n in 0..3 {
-            way.send(&sender, n, 10 + n, None);
-        }
-        receiver.join().unwrap();
-    });
+    check(None, || one_way([1, 0, 2]));
 }
 
 /// Two processes that both send and receive, and learn of released cells from each other's
