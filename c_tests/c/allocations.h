@@ -1,5 +1,5 @@
-/* Counts allocations, and those of the library by their return address, while `counting` is set: for
-   programs with a single file, compiled with _GNU_SOURCE. */
+/* Counts allocations while `counting` is set: all, and those of the library, which their return
+   address tells. For programs of a single file, compiled with _GNU_SOURCE. */
 #ifndef ALLOCATIONS_H
 #define ALLOCATIONS_H
 

@@ -1,5 +1,5 @@
-/* With TEST_NO_MEMFD in the environment there are no files without names: for programs compiled with
-   _GNU_SOURCE. */
+/* With TEST_NO_MEMFD in the environment there are no files without names. For programs compiled
+   with _GNU_SOURCE. */
 #ifndef NO_MEMFD_H
 #define NO_MEMFD_H
 

@@ -11,8 +11,8 @@
 //!
 //! Verified collectives must work even if neighbors call different operations, which then do not
 //! count alike. They have one tag for each field, and turns: the rounds of one begin when those of
-//! all before it are complete here. The fields of a call run side by side, each in rounds of its own,
-//! so that with one tag for all of them a block could arrive in another field's.
+//! all before it are complete here. The fields of a call run side by side, each in its own rounds:
+//! with one tag for all fields, a block could arrive in another field's place.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

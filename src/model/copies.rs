@@ -1,10 +1,10 @@
-//! How a long message between processes of a node is copied: twice, through memory that both share,
-//! or once, by the receiver from the sender's memory. The choice between them from measured times,
-//! and the text of the file that keeps it for later programs.
+//! Chooses from measured times how a long message between processes of a node is copied: twice,
+//! through memory that both share, or once, by the receiver from the sender's memory. Also reads
+//! and writes the text of the file that keeps the choice for later programs.
 //!
-//! A single copy saves a copy and costs a system call and a look at each page. What it has to read
-//! lies in the cache of the sender's core if the message is short, and both copies of the other way
-//! are then faster than it may seem; so it is faster, if at all, from some length on.
+//! A single copy saves a copy, and costs a system call and a look at each page. While a message
+//! fits in the cache of the sender's core, two copies are cheaper than they seem; so a single copy
+//! is faster, if at all, from some length on.
 
 #![forbid(unsafe_code)]
 

@@ -2,9 +2,9 @@
 //! requires.
 //!
 //! A message is left to MPI, with its memory, if its receiver has died, or if nobody has received
-//! any message for [`UNRECEIVED`]: its receiver may never make the call that it belongs to, which
-//! is an error of the program, and must not keep this process for ever. MPI goes on sending it as
-//! long as it makes progress.
+//! any message for [`UNRECEIVED`]: its receiver may never make the matching call, which is an error
+//! of the program but must not keep this process waiting for ever. MPI goes on sending it as long
+//! as it makes progress.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

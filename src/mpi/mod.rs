@@ -1,9 +1,9 @@
 //! Thin layer over the MPI library: the only module that touches `mpi_sys`.
 //!
 //! Every return code becomes a [`Result`](crate::error::Result). [`Datatype`], [`Op`] and
-//! [`Communicator`] are handles that someone has vouched for: what needs no more than a live handle
-//! is safe on them. Functions that take pointers from a caller are `unsafe`: MPI checks what it
-//! can, the caller vouches for the rest.
+//! [`Communicator`] are handles that someone has vouched for: functions that need no more than a
+//! live handle are safe on them. Functions that take pointers from a caller are `unsafe`: MPI
+//! checks what it can, the caller vouches for the rest.
 
 // MPI_Aint and MPI_Count are different integer types in each MPI
 #![allow(clippy::unnecessary_cast)]

@@ -1,14 +1,14 @@
 //! Decides from the times of calls which of several candidates is the fastest, and how many calls
 //! that takes.
 //!
-//! Candidates run in *sweeps*: in each of them every candidate that is still in the race has a
-//! turn, in an order that differs from sweep to sweep, so that neither a disturbance nor a neighbor
-//! in the order always hits the same one. A turn is several calls in a row, of which the first half
-//! does not count: what a candidate leaves behind (late processes, queues in the network, windows
-//! of TCP, bytes that a network lets pass before it holds senders to their rate) is the next one's
-//! start, and is gone after some calls or some milliseconds.
+//! Candidates run in *sweeps*: in each sweep every candidate that is still in the race has a turn,
+//! in an order that differs from sweep to sweep, so that neither a disturbance nor a predecessor in
+//! the order always hits the same one. A turn is several calls in a row, of which the first half
+//! does not count: each candidate starts with what its predecessor has left behind (late processes,
+//! queues in the network, windows of TCP, bytes that a network lets pass before it holds senders to
+//! their rate), which is gone after some calls or some milliseconds.
 //!
-//! A call takes as long as on its slowest process. The median of the turns' means decides. Its
+//! The time of a call is that of its slowest process. The median of the turns' means decides. Its
 //! confidence interval is that of the sign test, between two of the sorted times, and supposes
 //! nothing about the noise. A candidate leaves the race when its interval lies above that of the
 //! best one. The race is over when the best one is at most [`TOLERANCE`] slower than any other

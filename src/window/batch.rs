@@ -1,4 +1,4 @@
-//! Batches: operations on elements of one process, packed one after the other.
+//! Batches: packs operations on elements of one process, one after the other.
 //!
 //! A batch begins with a [`Header`]. Operations follow in groups of one kind and operator, each
 //! with a head of 4 bytes. An index is written as its distance from the one before, in as few

@@ -1,4 +1,5 @@
-//! A value for one thread at a time, at no cost where MPI says that there is only one.
+//! Guards a value so that one thread uses it at a time, at no cost where MPI says that there is
+//! only one thread.
 //!
 //! A lock and its release take longer than the rest of an operation on a window. Below
 //! `MPI_THREAD_MULTIPLE` they are not needed: functions that call MPI are then called by one thread

@@ -1,10 +1,10 @@
 //! The executor of collectives that combine each received block with what is in the caller's
 //! buffer.
 //!
-//! Another executor receives the blocks as bytes in memory of this one; when a block is complete,
-//! it is combined in its place. Blocks are combined in the order of the list of sources, so that
-//! results are the same in each run and places may overlap; or in any order. What no query for a
-//! source has asked for is combined when the last block has come.
+//! Another executor receives the blocks as bytes in this one's memory; when a block is complete, it
+//! is combined in its place. Blocks are combined in the order of the source list, so that results
+//! are the same in each run and places may overlap; or in any order. A query for a source
+//! (`arrived`) combines the blocks that it needs; all others are combined when the last has come.
 //!
 //! Cost beyond the other executor's: one pass over each block, and memory for the data of all
 //! blocks. Nothing is allocated once the longest blocks have been seen.

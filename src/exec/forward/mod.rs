@@ -1,9 +1,9 @@
 //! The executor of schedules that forward blocks through other processes, in packets.
 //!
 //! A whole block is sent from the caller's buffer, as in `exec::p2p`, and received into it if its
-//! data lies in one piece. Any other is received as bytes and unpacked when its round ends: a
-//! process that passes it on sends its bytes, of which MPICH 4.0 places only the first 8 KiB if
-//! the receive names structs. A packet is assembled in a buffer of the executor when its round
+//! data lies in one piece. Any other block is received as bytes and unpacked when its round ends:
+//! processes that pass a block on send it as bytes, of which MPICH 4.0 places only the first 8 KiB
+//! if the receive names structs. A packet is assembled in a buffer of the executor when its round
 //! begins (`schedule::packet` defines the format) and received into another one; the receiver
 //! learns its length from a probe. When the round ends, blocks for the caller are taken out of the
 //! packet. Blocks for others are forwarded from there, or copied into another packet.

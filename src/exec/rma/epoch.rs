@@ -1,4 +1,4 @@
-//! The steps of a call: answers, puts, arrivals, and what comes by message after all.
+//! The steps of a call: answers to sources, puts, arrivals, and messages in place of puts.
 
 use std::sync::atomic::Ordering;
 

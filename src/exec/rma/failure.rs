@@ -7,7 +7,7 @@ use crate::mpi::message::{self, Request};
 use crate::mpi::p2p::Lost;
 
 impl Rma {
-    /// Stops waiting for what sources would put or send that say that MPI keeps them from it.
+    /// Stops waiting for sources that report that MPI keeps them from putting and sending.
     #[cold]
     #[inline(never)]
     pub(super) fn look_for_refusals(&mut self) {
