@@ -342,7 +342,7 @@ static inline void add_blocks(problem *p) {
   }
 }
 
-/* Whether an alternative delivers on all processes the bytes that messages by hand deliver. */
+/* Returns true if an alternative delivers the same bytes as messages by hand, on all processes. */
 static inline int delivers_same(const alternative *a) {
   problem *p = a->on;
   char *expected[CHECKED];

@@ -1,4 +1,4 @@
-/* What calls cost that the preload library passes on, in nanoseconds: compare a run under it with
+/* The cost of calls that the preload library passes on, in nanoseconds: compare a run under it with
    one without. On one process:
 
      make preload build/mpicc/passthrough

@@ -1,4 +1,4 @@
-/* What a communicator costs that is used once: made, one neighborhood collective, freed. The edges
+/* The cost of a communicator that is used once: made, one neighborhood collective, freed. The edges
  * lead to both neighbors on a ring; of `others`, each cycle has other edges than the 11 before.
  *
  * `native` calls the MPI by its PMPI names. `create` makes the same calls by their usual names, as

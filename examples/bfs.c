@@ -342,7 +342,7 @@ static void exchange_stream(search *s, MPI_Info info, MPI_Comm comm) {
                             comm);
 }
 
-/* What programs do without a sparse exchange: all processes tell all others how much will come. */
+/* As programs do without a sparse exchange: all processes tell all others how much will come. */
 static void exchange_alltoallv(search *s, MPI_Info info, MPI_Comm comm) {
   (void)info;
   int P, sum = 0;

@@ -238,7 +238,7 @@ static void take_forms(form *forms, const form *table, ghosts *g) {
 
 /* ---------------------------------------------------------------------------------------- check */
 
-/* What process `source` sends `target` as element k. */
+/* Element k of what process `source` sends `target`. */
 static double value_of(int source, int target, int k, int salt) {
   return source * 1e6 + target * 1e3 + (double)((k * 7919LL + salt) % 997);
 }

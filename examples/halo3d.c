@@ -348,7 +348,7 @@ static region make_region(const halo *h, const box *b, const int side[DIMS]) {
   return r;
 }
 
-/* What a step works on. The two fields change their places after each. */
+/* The data of a step. The two fields change their places after each. */
 typedef struct {
   const halo *h;
   const box *own;
@@ -740,7 +740,7 @@ static int make_process_grid(const options *o, int processes, int rank, int dims
   return 1;
 }
 
-/* What an exchange carries, and what the library says about the neighborhood. */
+/* Prints what an exchange carries, and what the library says about the neighborhood. */
 static void print_problem(const options *o, const halo *h, int rank, const int dims[DIMS]) {
   long long bytes[2] = {0, 0}; /* to other processes, to the process itself */
   for (int i = 0; i < h->degree; i++)

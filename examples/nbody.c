@@ -333,8 +333,8 @@ static void add_pull(pull *p, const double x[DIMS], const double y[DIMS], double
   p->work++;
 }
 
-/* What all bodies of the tree do to the particle at x, itself included: that is no force, but a
-   potential. */
+/* The pull of all bodies of the tree on the particle at x, itself included, which adds no force but
+   a potential. */
 static pull attract(const tree *t, const double x[DIMS], double theta) {
   int stack[8 * (DEEPEST + 2)], depth = 0;
   pull p = {{0}, 0, 0};
@@ -603,7 +603,7 @@ static void add_body(body_list *l, const double x[DIMS], double mass) {
   l->at[l->count++] = (body){{x[0], x[1], x[2]}, mass};
 }
 
-/* Whether something of this size around x is a single center for all that is in the box. */
+/* Returns true if something of this size around x is a single center for all that is in the box. */
 static int far_away(const box *b, const double x[DIMS], double size, double theta) {
   double square = 0;
   for (int d = 0; d < DIMS; d++) {
@@ -757,8 +757,8 @@ static int ascending_id(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Whether each number is there once; it is sent to the process that made the particle, which
-   looks. */
+/* Returns true if each number is there once; it is sent to the process that made the particle,
+   which looks. */
 static int all_unique(const simulation *s) {
   int N = s->o->particles, P = s->P, first = block_start(N, P, s->rank), made = block_start(N, P, s->rank + 1) - first;
   int *ids = ints(s->n), *all = ints(P), *targets = ints(P), *counts = ints(P), *displs = ints(P), good = 1;

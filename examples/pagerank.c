@@ -112,7 +112,7 @@ static void iterate(void *on) {
   }
 }
 
-/* What flows between own vertices. */
+/* Adds the flow between own vertices. */
 static void flow_here(solver *s) {
   const graph *g = s->out;
   for (int v = 0; v < g->own; v++)
@@ -201,7 +201,7 @@ static void pull_get(solver *s) {
   take_pulled(s);
 }
 
-/* What flows to each ghost. */
+/* Adds the flow to each ghost. */
 static void sum_ghosts(solver *s) {
   const graph *g = s->out;
   for (int i = 0; i < g->ghosts; i++) s->sums[i] = 0.0;

@@ -449,7 +449,7 @@ static void check(const matrix *whole, const distributed *d, const vectors *v, i
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
-/* What the library says about the exchange that found the neighbors, and about the neighborhood. */
+/* Prints what the library says about the exchange that found the neighbors, and about these. */
 static void print_choices(int discover, MPI_Comm world, MPI_Comm comm) {
   for (int which = discover ? 0 : 1; which < 2; which++) {
     int length;
@@ -533,7 +533,7 @@ static int statistics(const char *name, char *list, MPI_Comm world) {
   return ok ? 0 : 2;
 }
 
-/* Whether a text is numbers of processes with commas between them. */
+/* Returns true if a text is numbers of processes with commas between them. */
 static int is_list(char *text) {
   int P;
   while (read_int(&text, 1, MOST_PROCESSES, &P))

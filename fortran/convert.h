@@ -1,4 +1,4 @@
-/* What the generated functions of glue.c do with Fortran's arguments. */
+/* Conversions of Fortran's arguments for the generated functions of glue.c. */
 #ifndef MPIXF_CONVERT_H
 #define MPIXF_CONVERT_H
 

@@ -1,5 +1,5 @@
-/* What is said of hints: misspelled keys and variables in the log, where each hint in effect comes
-   from, weights that are NULL. The environment of the line of the table sets the log's level. */
+/* Messages about hints: misspelled keys and variables in the log, where each hint in effect comes
+   from; weights that are NULL. The environment of the line of the table sets the log's level. */
 #define _GNU_SOURCE
 #include <unistd.h>
 

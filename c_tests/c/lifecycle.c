@@ -1,4 +1,4 @@
-/* What lives how long: communicators with neighborhoods freed thousands of times, handles that the
+/* Lifetimes: communicators with neighborhoods freed thousands of times, handles that the
    caller frees early, duplicates, several communicators with different schedules, changing buffers,
    disconnected parts, the user's own messages, neighborhoods alive at finalize. */
 #include "test.h"

@@ -1,4 +1,4 @@
-/* What requests promise beside the data of a single one (which the programs with forms.h test):
+/* Promises of requests beside the data of a single one (which the programs with forms.h test):
    several under way and completed in any order, also around blocking collectives and on two
    communicators; sources one by one, with a process that is late on purpose; what may be freed and
    changed after the start; errors. */

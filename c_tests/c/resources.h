@@ -1,4 +1,4 @@
-/* What a process has open. */
+/* The files and mappings that a process has open. */
 #ifndef RESOURCES_H
 #define RESOURCES_H
 

@@ -1,4 +1,4 @@
-/* What the programs on sparse exchanges share: patterns whose lists every process can compute for
+/* Helpers of the programs on sparse exchanges: patterns whose lists every process can compute for
    every other one, so that what must arrive is known without communication. Contents name sender,
    message, round and place. */
 #ifndef SPARSE_H

@@ -1,4 +1,4 @@
-/* What lives how long: sparse exchanges on halves of a split that call a different number of times,
+/* Lifetimes: sparse exchanges on halves of a split that call a different number of times,
    on duplicates, on communicators that come and go by the hundred, on MPI_COMM_SELF, and everything
    that is never freed. */
 #include "sparse.h"

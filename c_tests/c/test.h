@@ -1,5 +1,5 @@
-/* What all test programs share: checks that count, a random generator that is the same everywhere,
-   and random multigraphs. */
+/* Helpers that all test programs share: checks that count, a random generator that is the same
+   everywhere, and random multigraphs. */
 #ifndef TEST_H
 #define TEST_H
 

@@ -1,4 +1,4 @@
-/* What the library does when a function of MPI, or malloc, fails in the middle of a call: memory
+/* A function of MPI, or malloc, fails in the middle of a call: memory
    in which MPI may still read stays as it is, no message that has come is lost, the target of one
    that has not hears of it, and the next call is as if nothing had been. MPI's functions pass here:
    sends before and after the one that fails are lazy, and read their buffers later, as MPI may. */

@@ -1,4 +1,4 @@
-/* What the programs share that run under the preload library. They do not know of it: nothing but
+/* Helpers of the programs that run under the preload library. They do not know of it: nothing but
    MPI is included. Every result is compared with a computed one, never with another MPI call's. */
 #ifndef PRELOAD_H
 #define PRELOAD_H

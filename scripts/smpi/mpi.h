@@ -1,4 +1,4 @@
-/* What building mpi-sys with SMPI needs beside SMPI's mpi.h: constants that are macros, and
+/* Declarations that mpi-sys needs beside SMPI's mpi.h: constants that are macros, and
    communicators that are constant expressions. src/mpi/constants.c undoes the latter. */
 #ifndef SMPI_SHIM_MPI_H
 #define SMPI_SHIM_MPI_H

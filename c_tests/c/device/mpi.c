@@ -1,4 +1,4 @@
-/* What makes an MPI take the device memory of the stand-in driver: the functions through which
+/* Makes an MPI take the device memory of the stand-in driver: the functions through which
    messages go find the address at which it can be touched. Comes before the MPI, and behind the
    library. */
 #define _GNU_SOURCE
