@@ -251,3 +251,28 @@ fn each_page_is_on_the_site_and_in_the_index() {
         assert!(name == "index.md" || index.contains(&format!("]({name})")), "docs/index.md does not name {name}");
     }
 }
+
+/// A paragraph is not wrapped so that a line begins with a minus, a plus or a number and a point,
+/// which Markdown takes for an item of a list.
+#[test]
+fn no_line_of_a_paragraph_begins_like_an_item() {
+    let begins_item = |line: &str| {
+        let word = line.split(' ').next().unwrap();
+        let number = word.strip_suffix(['.', ')']).is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()));
+        ["-", "+", "*"].contains(&word) || number
+    };
+    let mut found = Vec::new();
+    for page in pages() {
+        let text = read(&page);
+        let lines = lines(&text);
+        for two in lines.windows(2) {
+            let ((_, block, before), (number, _, line)) = (&two[0], &two[1]);
+            // a list may follow upon an item, its further lines, a heading or an empty line alone
+            let paragraph = !before.is_empty() && !before.starts_with([' ', '#', '|', '<']) && !begins_item(before);
+            if block.is_none() && paragraph && begins_item(line) {
+                found.push(format!("{}:{number}: {line}", page.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -30,6 +30,12 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
+/// True if a line that begins with this word is an item of a list in Markdown.
+fn begins_item(word: &str) -> bool {
+    let number = word.strip_suffix(['.', ')']);
+    ["-", "+", "*"].contains(&word) || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// One paragraph in lines of at most `COLUMNS`, the first of which begins with `first`, the others
 /// with `rest`.
 pub fn wrap(text: &str, first: &str, rest: &str) -> String {
@@ -41,7 +47,14 @@ pub fn wrap_to(text: &str, first: &str, rest: &str, columns: usize) -> String {
     let mut out = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
+    let mut pieces: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
+        match pieces.last_mut().filter(|_| begins_item(word)) {
+            Some(before) => *before += &format!(" {word}"),
+            None => pieces.push(word.to_owned()),
+        }
+    }
+    for word in &pieces {
         if !empty && line.chars().count() + 1 + word.chars().count() > columns {
             out += &line;
             out.push('\n');
@@ -90,5 +103,12 @@ mod tests {
         let wrapped = compose([&*format!("- {long}")], "");
         assert!(wrapped.lines().all(|line| line.len() <= COLUMNS), "{wrapped}");
         assert!(wrapped.lines().skip(1).all(|line| line.starts_with("  word")), "{wrapped}");
+    }
+
+    /// In Markdown such a line would begin a list.
+    #[test]
+    fn no_line_begins_like_an_item() {
+        assert_eq!(wrap_to("Count from 1. More", "", "", 11), "Count\nfrom 1.\nMore\n");
+        assert_eq!(wrap_to("between P - 1 and P", "", "", 9), "between\nP - 1 and\nP\n");
     }
 }
