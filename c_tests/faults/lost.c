@@ -104,11 +104,12 @@ int MPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
   return PMPI_Imrecv(buffer, count, type, message, request);
 }
 
-/* whether the next broadcast is refused */
-static int refuse_broadcast;
-int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request) {
-  if (refuse_broadcast) return refuse_broadcast = 0, failed++, MPI_ERR_OTHER;
-  return PMPI_Ibcast(buffer, count, type, root, comm, request);
+/* true: the next window is made, and then refused */
+static int refuse_window;
+int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window) {
+  int code = PMPI_Win_allocate(bytes, unit, info, comm, base, window);
+  if (refuse_window) return refuse_window = 0, failed++, MPI_ERR_OTHER;
+  return code;
 }
 
 /* memory that has been freed is another's */
@@ -482,18 +483,17 @@ static void refused_making(void) {
   MPI_Comm comm = test_duplicate();
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_node_size", "2");
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size, one = 1, zero = 0;
   for (int call = 0; call < 4; call++) {
     MPIX_Sparse_result result;
-    MPI_Info_set(info, "mpix_sparse", call == 0 ? "pex" : "nbx_node");
+    MPI_Info_set(info, "mpix_sparse", call == 0 ? "pex" : "rsx");
     int value = test_value(test_rank, next, call), source = -1;
     MPI_Count elements = 0;
     void *data = NULL;
-    failed = 0, refuse_broadcast = call == 1 && test_rank == 1;
+    failed = 0, refuse_window = call == 1 && test_rank == 1;
     int code = MPIX_Sparse_exchange(1, &next, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &result);
     if (call == 1 && test_rank == 1) CHECK(failed == 1, "%d refused", failed);
-    refuse_broadcast = 0;
+    refuse_window = 0;
     CHECK((code != MPI_SUCCESS) == (call == 1), "call %d: %s", call, test_message(code));
     if (code != MPI_SUCCESS) continue;
     OK(MPIX_Sparse_get_message(result, 0, &source, &elements, &data));
