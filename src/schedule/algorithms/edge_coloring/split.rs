@@ -78,7 +78,7 @@ impl Style {
             per_rest: 20.0 + 40.0 * random.unit(),
             weight: 1.0 + 0.4 * random.unit(),
             cuts: if problem.ends.len() > MANY_EDGES { 2 } else { 4 + random.below(8) as usize },
-            split: tuning.split && attempt % 2 == 0,
+            split: tuning.split && attempt.is_multiple_of(2),
             exact: false,
         };
         let Some(&(per_message, per_rest)) = EXACT.get(attempt / 2) else { return style };
@@ -334,12 +334,16 @@ impl<'a> Search<'a> {
                 continue;
             }
             let own = self.other(held, q);
-            let difference = self.gain(e, cut, steep) - self.gain(held, cut, steep);
+            let gain = self.gain(e, cut, steep);
+            if gain == 0.0 {
+                continue;
+            }
+            let difference = gain - self.gain(held, cut, steep);
             // at most what the other choice could gain
             if difference + 2.0 * self.potential[own as usize] > best.0 {
-                let (gain, other) = self.choice(own, cut, steep);
-                if difference + gain > best.0 {
-                    best = (difference + gain, e, held, other);
+                let (instead, other) = self.choice(own, cut, steep);
+                if difference + instead > best.0 {
+                    best = (difference + instead, e, held, other);
                 }
             }
         }
