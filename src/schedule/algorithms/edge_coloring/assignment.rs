@@ -20,8 +20,8 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Adds a matching of the edges with their gains to `matched` and returns its gain. Edge `e` joins
-    /// port `ends[e].0` below `n` and port `ends[e].1` from `n` on.
+    /// Adds a matching of the edges with their gains to `matched` and returns its gain. Edge `e`
+    /// joins port `ends[e].0` below `n` and port `ends[e].1` from `n` on.
     pub fn solve(&mut self, n: usize, ends: &[(u32, u32)], gains: &[(f64, u32)], matched: &mut Vec<u32>) -> f64 {
         self.gain.clear();
         self.gain.resize(n * n, 0.0);

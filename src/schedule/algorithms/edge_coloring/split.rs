@@ -14,9 +14,9 @@
 //! that finds none takes over the other port of a message, if that one's own port finds something
 //! else and both together gain.
 //!
-//! Cost: O(E) for each cut and round with the ports' choices, O(n^3) with exact matchings of n ports;
-//! as many steps as the caller allows. All arithmetic uses the four basic operations on f64, so that
-//! all processes compute the same rounds.
+//! Cost: O(E) for each cut and round with the ports' choices, O(n^3) with exact matchings of n
+//! ports; as many steps as the caller allows. All arithmetic uses the four basic operations on f64,
+//! so that all processes compute the same rounds.
 
 use crate::schedule::input::Tuning;
 use crate::util::cast::to_u32;
