@@ -20,7 +20,7 @@ use crate::util::cast::to_u32;
 use crate::util::random::Random;
 
 use super::numeric::{logarithm, power_of_two};
-use super::{PortRounds, Problem};
+use super::problem::{PortRounds, Problem};
 
 /// No edge.
 const NONE: u32 = u32::MAX;
@@ -301,8 +301,8 @@ impl<'a> State<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{problem_of, serves_all};
-    use super::super::{Tuning, fewest};
+    use super::super::first_fit;
+    use super::super::problem::tests::{problem_of, serves_all};
     use super::*;
     use crate::util::cases::cases;
     use proptest::prelude::*;
@@ -322,8 +322,7 @@ mod tests {
             let (ends, lengths) = problem_of(&edges, bipartite);
             let cut = if split { 0.1 } else { f64::INFINITY };
             let problem = Problem { cut, seed, ..Problem::of(&ends, &lengths, 24, bipartite, startup) };
-            let plain: Vec<_> = ends.iter().map(|&(a, b)| if bipartite { (a, b - 12) } else { (a, b) }).collect();
-            let start = fewest(&problem, 24, &plain, &Tuning { half_duplex: !bipartite, ..Tuning::default() });
+            let start = first_fit::rounds(&problem).unwrap();
             for steps in [1u64 << 17, 1 << 19] {
                 if let Some(rounds) = improve(&problem, &start, steps) {
                     serves_all(&problem, &rounds).map_err(TestCaseError::fail)?;

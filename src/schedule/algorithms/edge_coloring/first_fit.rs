@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 
 use crate::util::cast::to_u32;
 
-use super::{PortRounds, Problem};
+use super::problem::{PortRounds, Problem};
 
 /// No edge.
 const NONE: u32 = u32::MAX;
@@ -190,7 +190,7 @@ pub fn longest_first(lengths: &[u32]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{problem_of, serves_all};
+    use super::super::problem::tests::{problem_of, serves_all};
     use super::*;
     use crate::util::cases::cases;
     use proptest::prelude::*;

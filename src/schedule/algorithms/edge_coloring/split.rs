@@ -25,7 +25,7 @@ use crate::util::random::Random;
 use super::assignment::Assignment;
 use super::first_fit;
 use super::numeric::{logarithm, power_of_two};
-use super::{PortRounds, Problem};
+use super::problem::{PortRounds, Problem};
 
 /// Steepness, per message and per rest, of the attempts with exact matchings; each is tried with
 /// and without cuts.
@@ -361,7 +361,7 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{problem_of, serves_all};
+    use super::super::problem::tests::{problem_of, serves_all};
     use super::*;
     use crate::util::cases::cases;
     use proptest::prelude::*;
