@@ -124,8 +124,7 @@ impl Fit<'_> {
         let (mut least, mut best) = (opening, None);
         let (at_a, at_b) = (self.free_at(a), self.free_at(b));
         for (&s, &t) in at_a.iter().flat_map(|s| at_b.iter().map(move |t| (s, t))) {
-            // whatever follows, a path must be found where there can be no more rounds
-            if least == 0.0 || (self.followed > MOST_FOLLOWED && (least < opening || opening < f64::INFINITY)) {
+            if least == 0.0 || self.followed > MOST_FOLLOWED {
                 break;
             }
             let grows = f64::from(self.follow(b, s, t));
