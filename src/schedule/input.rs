@@ -54,6 +54,6 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 25, costs: Costs::default() }
+        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 27, costs: Costs::default() }
     }
 }

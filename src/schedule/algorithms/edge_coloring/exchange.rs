@@ -12,9 +12,12 @@ const NONE: u32 = u32::MAX;
 /// Maximum number of sweeps over all pairs.
 const SWEEPS: u32 = 4;
 
+/// Elementary steps for an edge of a pair.
+const STEPS: u64 = 10;
+
 /// Upper bound of the elementary steps of [`heavy_together`].
 pub fn steps(edges: usize, degree: u32) -> u64 {
-    2 * u64::from(SWEEPS) * edges as u64 * u64::from(degree)
+    2 * STEPS * u64::from(SWEEPS) * edges as u64 * u64::from(degree)
 }
 
 /// Changes `colors`, which stays a coloring with the same colors. The sum over colors of the

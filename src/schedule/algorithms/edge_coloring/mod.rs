@@ -2,77 +2,151 @@
 //! receives at most one message.
 //!
 //! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a
-//! round. Three steps:
-//! - `euler` colors it with exactly as many colors as its largest degree, which is the minimum
-//!   (König).
-//! - `exchange` moves edges between pairs of rounds so that heavy edges share a round.
-//! - `split`, if messages may be cut, chooses rounds one by one, favoring the ports with the most
-//!   left to do, and cuts long messages so that no process waits for them. The result has more
-//!   rounds, and is used only if it has a lower cost by IrregPC's measure, the sum over rounds of
-//!   the startup and the longest message. No schedule costs less than the open-shop bound, the
-//!   startups and load of the busiest port (Gonzalez and Sahni 1976); a decomposition into
-//!   matchings, as here, attains it if startups are free (Birkhoff, von Neumann).
+//! round. Rounds are built in several ways, and the best by IrregPC's measure, the sum over rounds
+//! of the startup and the longest message, are taken:
+//! - `euler` colors the graph with exactly as many colors as its largest degree, which is the
+//!   minimum (König). If there are few edges, `exchange` moves them between pairs of rounds so that
+//!   heavy ones share a round.
+//! - `first_fit` puts edges, the longest first, into the first round that can take them: a few more
+//!   rounds, and heavy edges share them. Good where processes have many edges.
+//! - `split`, as far as the budget allows, chooses rounds one by one, favoring the ports with the
+//!   most left to do, and cuts long messages so that no process waits for them, if messages may be
+//!   cut. Good where processes have few edges.
+//! - `anneal` improves the best of these by random moves.
 //!
-//! In half duplex, rounds are colors of an undirected graph (`half_duplex`, Misra and Gries 1992),
-//! or those of the third step if they cost less.
+//! No schedule costs less than the open-shop bound, the startups and load of the busiest port
+//! (Gonzalez and Sahni 1976); a decomposition into matchings, as here, attains it if startups are
+//! free (Birkhoff, von Neumann). Without cuts, there are never more rounds than the largest degree.
+//!
+//! In half duplex, the rounds of `euler` are colors of an undirected graph (`half_duplex`, Misra
+//! and Gries 1992).
 //!
 //! Useful where large messages of different sizes meet at the same processes. Needs the graph of
 //! all processes, and enough calls to pay for building it.
 //!
-//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no extra
-//! bytes. Building takes O(E log d) time for the first step. The second, O(E d), is skipped, and
-//! the third becomes coarser, if they would exceed the budget of the tuning. Graphs of more than
-//! 2^17 edges are not cut.
+//! Cost: about as many rounds as the largest degree, more with cuts; one message for each piece, no
+//! extra bytes. Building takes O(E log E) time, and at most about twice the steps of the budget,
+//! which are counted, so that all machines build the same rounds. Above 2^21 edges, and if messages
+//! may be cut, `euler` is left out unless its fewer rounds save a tenth of the cost.
 
 use crate::schedule::grammar::Algorithm;
 use crate::schedule::input::Tuning;
-use crate::schedule::rounds::{Piece, Rounds};
+use crate::schedule::rounds::{Piece, Rounds, lower_bound};
 use crate::topology::graph::Graph;
 use crate::util::cast::to_u32;
+use crate::util::random::Random;
+use problem::{PortRounds, Problem, largest_degree};
 
+mod anneal;
+mod assignment;
 mod euler;
 mod exchange;
+mod first_fit;
 mod half_duplex;
+mod numeric;
+mod problem;
 mod split;
 
 /// Minimum gain, as a fraction of the cost, required for cutting every edge once. The cost does not
 /// include what an additional message costs its two ends even if it finds its ports free.
 const CUT: f64 = 0.05;
 
+/// Graphs with more edges are colored by `first_fit` alone if the rounds that `euler` would save
+/// cost at most [`ENOUGH`] of the bound.
+const MOST_EDGES: usize = 1 << 21;
+const ENOUGH: f64 = 0.1;
+
+/// Steps of a search for each edge and edge of a port, at most.
+const STEPS: u64 = 1 << 13;
+
 pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let (ports, ends) = ports(graph);
     let lengths: Vec<u32> = graph.iter().map(|e| e.2).collect();
-    let degree = graph.max_degree();
-    let uncut = if tuning.half_duplex {
-        Rounds::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
-    } else {
-        let mut colors = euler::color(ports, &ends, tuning.seed);
-        if exchange::steps(ends.len(), degree) <= tuning.budget {
-            exchange::heavy_together(ports, &ends, &lengths, degree, &mut colors);
-        }
-        Rounds::uncut(Algorithm::EdgeColoring, graph, &colors)
-    };
-    let fewest = uncut.count;
-    let mut best = uncut;
     // half duplex: send and receive share one port
-    let second = if tuning.half_duplex { 0 } else { to_u32(ports) };
-    let ends = ends.into_iter().map(|(from, to)| (from, second + to)).collect();
-    let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
-    let cost_of = |rounds: &Rounds| {
-        let cuts = rounds.pieces.len() - graph.edges();
-        rounds.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
-    };
-    let mut cost = cost_of(&best);
-    for rounds in shop.attempts() {
-        let pieces: Vec<Piece> = pieces(&rounds);
-        let candidate = Rounds { algorithm: Algorithm::EdgeColoring, count: to_u32(rounds.len()), scale: 1, pieces };
-        let other = cost_of(&candidate);
+    let left = if tuning.half_duplex { 0 } else { ports };
+    let across: Vec<_> = ends.iter().map(|&(from, to)| (from, to_u32(left) + to)).collect();
+    let edges = ends.len().max(1) as f64;
+    let degree = largest_degree(left + ports, &across);
+    let bound = lower_bound(graph, tuning.startup);
+    let problem = Problem {
+        ports: left + ports,
+        left,
+        degree,
         // without cuts the number of rounds must stay minimal
-        if other < cost && (tuning.split || tuning.half_duplex || candidate.count <= fewest) {
-            (best, cost) = (candidate, other);
+        most: if tuning.split || tuning.half_duplex { usize::MAX } else { degree as usize },
+        ends: &across,
+        lengths: &lengths,
+        startup: tuning.startup,
+        cut: if tuning.split { CUT * bound / edges } else { f64::INFINITY },
+        seed: tuning.seed,
+    };
+    let mut best = Best { problem: &problem, cost: f64::INFINITY, rounds: PortRounds::new() };
+    let first = first_fit::rounds(&problem);
+    let enough = |rounds: &PortRounds| (rounds.len() as f64 - f64::from(problem.degree)) * tuning.startup <= ENOUGH * bound;
+    if ends.len() <= MOST_EDGES || !tuning.split || !first.as_ref().is_some_and(enough) {
+        best.consider(fewest(&problem, ports, &ends, tuning));
+    }
+    first.into_iter().for_each(|rounds| best.consider(rounds));
+    search(&problem, tuning, bound, &mut best);
+    Rounds { algorithm: Algorithm::EdgeColoring, count: to_u32(best.rounds.len()), scale: 1, pieces: pieces(&best.rounds) }
+}
+
+/// The best rounds so far.
+struct Best<'a> {
+    problem: &'a Problem<'a>,
+    cost: f64,
+    rounds: PortRounds,
+}
+
+impl Best<'_> {
+    fn consider(&mut self, rounds: PortRounds) {
+        let (edges, pieces) = (self.problem.ends.len(), rounds.iter().map(Vec::len).sum::<usize>());
+        let longest = rounds.iter().map(|round| round.iter().map(|m| m.1).max().unwrap_or(0));
+        let cost: f64 = longest.map(|length| self.problem.startup + f64::from(length)).sum();
+        let cost = cost * (1.0 + CUT * (pieces - edges) as f64 / edges.max(1) as f64);
+        if cost < self.cost && rounds.len() <= self.problem.most {
+            (self.cost, self.rounds) = (cost, rounds);
         }
     }
-    best
+}
+
+/// Tries to find better rounds: by `split`, one attempt that fits the budget, and others within a
+/// quarter of it; then by `anneal`, within another quarter. Few edges get less.
+fn search(problem: &Problem, tuning: &Tuning, bound: f64, best: &mut Best) {
+    let edges = problem.ends.len() as u64;
+    let part = (tuning.budget / 4).min(STEPS.saturating_mul(edges).saturating_mul(problem.degree.into()));
+    let mut random = Random::new(tuning.seed);
+    let (mut spent, mut attempt) = (0, 0);
+    while best.cost > bound && spent < if attempt == 0 { tuning.budget } else { part } {
+        let style = split::Style::new(problem, attempt, tuning, &mut random);
+        let (rounds, steps) = split::rounds(problem, style, tuning.budget - spent);
+        let Some(rounds) = rounds else { break };
+        best.consider(rounds);
+        (spent, attempt) = (spent + steps, attempt + 1);
+    }
+    if best.cost > bound
+        && let Some(rounds) = anneal::improve(problem, &best.rounds, part)
+    {
+        best.consider(rounds);
+    }
+}
+
+/// As few rounds as possible.
+fn fewest(problem: &Problem, processes: usize, ends: &[(u32, u32)], tuning: &Tuning) -> PortRounds {
+    let colors = if tuning.half_duplex {
+        half_duplex::color(processes, ends)
+    } else {
+        let mut colors = euler::color(processes, ends, tuning.seed);
+        if exchange::steps(ends.len(), problem.degree) <= tuning.budget / 4 {
+            exchange::heavy_together(processes, ends, problem.lengths, problem.degree, &mut colors);
+        }
+        colors
+    };
+    let mut rounds: PortRounds = vec![Vec::new(); colors.iter().max().map_or(0, |&r| r as usize + 1)];
+    for ((e, &r), &length) in (0..).zip(&colors).zip(problem.lengths) {
+        rounds[r as usize].push((e, length));
+    }
+    rounds
 }
 
 /// Numbers the processes that have edges, so that others cost nothing; returns their number, and
@@ -107,7 +181,6 @@ fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::rounds::lower_bound;
     use crate::util::cases::cases;
     use crate::util::random::Random;
     use proptest::prelude::*;
@@ -186,8 +259,8 @@ mod tests {
     proptest! {
         #![proptest_config(cases(64))]
 
-        /// Without cuts, the number of rounds is minimal for all weights. Cuts never increase the
-        /// cost.
+        /// Without cuts, the number of rounds is minimal for all weights. Cuts hardly ever increase
+        /// the cost: the searches with and without them are different ones.
         #[test]
         fn rounds_and_cost(
             n in 2u32..=24,
@@ -199,7 +272,7 @@ mod tests {
             let uncut = build(&graph, &tuning(startup, false));
             prop_assert_eq!(uncut.count, graph.max_degree());
             let cut = build(&graph, &tuning(startup, true));
-            prop_assert!(cut.cost(startup) <= uncut.cost(startup) * (1.0 + 1e-9));
+            prop_assert!(cut.cost(startup) <= 1.05 * uncut.cost(startup));
             prop_assert!(cut.cost(startup) >= lower_bound(&graph, startup) * (1.0 - 1e-9));
         }
     }
