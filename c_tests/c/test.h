@@ -41,7 +41,7 @@ static inline const char *test_message(int code) {
 /* the call on `comm` failed with this class, and its text holds all of `text` */
 static inline void test_fails(int line, MPI_Comm comm, int code, int class, const char *text) {
   int got = -1, length = -1;
-  char have[1000] = "";
+  char have[2000] = "";
   MPI_Error_class(code, &got);
   MPIX_Neighbor_error_string(comm, sizeof have, have, &length);
   CHECK(got == class, "line %d: class %d, not %d: %s", line, got, class, have);
