@@ -1,6 +1,9 @@
 //! Runs, times and counts the calls that are taken over, and compares their results if the user
 //! asks for it.
 
+// inline(always): a collective that is taken over takes 77 ns instead of 104, `MPI_Test` 13 instead
+// of 16, with all of this crate (benches/passthrough.c).
+
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

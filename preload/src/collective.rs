@@ -1,5 +1,8 @@
 //! The neighborhood collectives.
 
+// inline(always): a collective that is taken over takes 77 ns instead of 104, `MPI_Test` 13 instead
+// of 16, with all of this crate (benches/passthrough.c).
+
 use std::ffi::{c_int, c_void};
 use std::time::Instant;
 

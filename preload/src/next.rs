@@ -1,6 +1,9 @@
 //! The next definition of a function after ours: that of a library loaded later that interposes
 //! too, or the MPI's.
 
+// inline(always): a collective that is taken over takes 77 ns instead of 104, `MPI_Test` 13 instead
+// of 16, with all of this crate (benches/passthrough.c).
+
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 

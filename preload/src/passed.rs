@@ -1,5 +1,8 @@
 //! Calls passed on to the MPI, and why.
 
+// inline(always): a collective that is taken over takes 77 ns instead of 104, `MPI_Test` 13 instead
+// of 16, with all of this crate (benches/passthrough.c).
+
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -5,6 +5,9 @@
 //! request of ours that it stands for. All functions that complete, start or free requests look
 //! into the table; while it is empty that costs one load.
 
+// inline(always): a collective that is taken over takes 77 ns instead of 104, `MPI_Test` 13 instead
+// of 16, with all of this crate (benches/passthrough.c).
+
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};

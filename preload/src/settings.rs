@@ -1,6 +1,9 @@
 //! Settings from environment variables, read once, at the first call. They must be the same on all
 //! processes.
 
+// inline(always): a collective that is taken over takes 77 ns instead of 104, `MPI_Test` 13 instead
+// of 16, with all of this crate (benches/passthrough.c).
+
 use std::ffi::{OsString, c_int};
 use std::sync::{Once, OnceLock};
 

@@ -133,7 +133,7 @@ fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Resul
 }
 
 /// Runs the body of a function that works on a window.
-#[inline(always)]
+#[inline]
 unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Shared) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the window, whose object is never freed.
     let window = unsafe { window.as_ref() };
@@ -166,7 +166,7 @@ pub(super) struct Pointers {
 ///
 /// # Safety
 /// As for the functions of `window_operations`.
-#[inline(always)]
+#[inline]
 pub(super) unsafe fn issue(
     function: &str,
     kind: Kind,

@@ -35,7 +35,7 @@ enum Kind {
 
 impl Known {
     /// Returns the extent: the bytes from one element to the next.
-    #[inline(always)]
+    #[inline]
     pub fn extent(&self, datatype: Datatype) -> Result<i64> {
         match self.last.get() {
             Some((known, Kind::Predefined { extent, .. })) if known == datatype => Ok(extent),

@@ -14,7 +14,7 @@ impl Epoch {
     }
 
     /// Returns the current epoch. Read it before asking what [`Recall::keep`] is given.
-    #[inline(always)]
+    #[inline]
     pub fn now(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }
@@ -43,7 +43,7 @@ impl<Q: Copy + PartialEq, A: Copy> Recall<Q, A> {
     }
 
     /// Returns the last answer, if it is one to this question and from this epoch.
-    #[inline(always)]
+    #[inline]
     pub fn answer(&self, question: Q, epoch: u64) -> Option<A> {
         self.last.get().filter(|last| last.0 == question && last.2 == epoch).map(|last| last.1)
     }
