@@ -218,8 +218,7 @@ impl<'a> State<'a> {
                 seen[e as usize] = *moves;
                 component[side].push(e);
                 most[side] = most[side].max(excess[e as usize] + cap[round]);
-                let (a, b) = ends[e as usize];
-                port = if a == port { b } else { a };
+                port = problem.other(e, port);
                 side = 1 - side;
             }
         }

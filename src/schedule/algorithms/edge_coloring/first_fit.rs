@@ -150,8 +150,7 @@ impl Fit<'_> {
                 break;
             }
             self.path.push(e);
-            let (a, b) = self.problem.ends[e as usize];
-            port = if a == port { b } else { a };
+            port = self.problem.other(e, port);
             round = s + t - round;
             grows = grows.max(self.problem.lengths[e as usize].saturating_sub(self.cap[round]));
         }

@@ -26,6 +26,14 @@ pub struct Problem<'a> {
     pub seed: u64,
 }
 
+impl Problem<'_> {
+    /// The other port of an edge.
+    pub fn other(&self, e: u32, port: u32) -> u32 {
+        let (a, b) = self.ends[e as usize];
+        if a == port { b } else { a }
+    }
+}
+
 /// The largest number of edges of a port.
 pub fn largest_degree(ports: usize, ends: &[(u32, u32)]) -> u32 {
     let mut degrees = vec![0u32; ports];

@@ -294,19 +294,13 @@ impl<'a> Search<'a> {
         self.mate[b as usize] = value;
     }
 
-    /// The other port of an edge.
-    fn other(&self, e: u32, port: u32) -> u32 {
-        let (a, b) = self.problem.ends[e as usize];
-        if a == port { b } else { a }
-    }
-
     /// The message of a port that gains most of those whose other port is free.
     fn choice(&mut self, p: u32, cut: u32, steep: f64) -> (f64, u32) {
         let mut best = (0.0, NONE);
         let mut looked = 0;
         for &e in &self.lists[p as usize] {
             looked += 1;
-            if !self.done[e as usize] && self.mate[self.other(e, p) as usize] == NONE {
+            if !self.done[e as usize] && self.mate[self.problem.other(e, p) as usize] == NONE {
                 let gain = self.gain(e, cut, steep);
                 if gain > best.0 {
                     best = (gain, e);
@@ -328,12 +322,12 @@ impl<'a> Search<'a> {
         self.mate[p as usize] = p;
         for k in 0..self.lists[p as usize].len().min(MOST_LOOKED_AT) {
             let e = self.lists[p as usize][k];
-            let q = self.other(e, p);
+            let q = self.problem.other(e, p);
             let held = self.mate[q as usize];
             if self.done[e as usize] || held == NONE || q == p {
                 continue;
             }
-            let own = self.other(held, q);
+            let own = self.problem.other(held, q);
             let gain = self.gain(e, cut, steep);
             if gain == 0.0 {
                 continue;
