@@ -27,7 +27,8 @@ static void by_hand(problem *p) {
   MPI_Waitall(2 * DEGREE, requests, MPI_STATUSES_IGNORE);
 }
 
-static problem on(const char *transport, const char *synchronization) {
+/* `bytes` are those of a block, if that is to be known. */
+static problem on(const char *transport, const char *synchronization, int bytes) {
   problem p = {.peers = {(me + n - 1) % n, (me + 1) % n}, .send = need(DEGREE * LONGEST), .recv = need(DEGREE * LONGEST)};
   for (int i = 0; i < DEGREE * LONGEST; i++) p.send[i] = (char)mix((uint64_t)i);
   MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
@@ -37,23 +38,37 @@ static problem on(const char *transport, const char *synchronization) {
   MPI_Info_set(info, "mpix_shared_memory", "0");
   MPI_Info_set(info, "mpix_transport", transport);
   MPI_Info_set(info, "mpix_rma_synchronization", synchronization);
-  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p.peers, MPI_UNWEIGHTED, DEGREE, p.peers, MPI_UNWEIGHTED, info, p.comm);
+  MPI_Info_set(info, "mpix_weight_unit", "1");
+  int weights[DEGREE] = {bytes, bytes}, *w = bytes ? weights : MPI_UNWEIGHTED;
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p.peers, w, DEGREE, p.peers, w, info, p.comm);
   MPI_Info_free(&info);
   return p;
+}
+
+/* what mpix_transport=auto takes for blocks of a length, with an active target or a passive one */
+static const char *chosen(int bytes, const char *synchronization) {
+  char text[4096];
+  int length;
+  problem p = on("auto", synchronization, bytes);
+  MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, p.comm, sizeof text, text, &length);
+  MPI_Comm_free(&p.comm);
+  free(p.send), free(p.recv);
+  return strstr(text, "transport: puts") ? "puts" : "messages";
 }
 
 int main(int argc, char **argv) {
   begin(argc, argv, "rma [--rounds N] [--seconds S] [--quantile Q]");
   print_header("microseconds a call (ratio to messages)");
-  problem messages = on("messages", "active"), hand = messages;
-  problem active = on("rma", "active"), passive = on("rma", "passive");
+  problem messages = on("messages", "active", 0), hand = messages;
+  problem active = on("rma", "active", 0), passive = on("rma", "passive", 0);
   alternative list[] = {{"messages", ours, &messages}, {"active", ours, &active}, {"passive", ours, &passive}, {"by hand", by_hand, &hand}};
   enum { FORMS = sizeof list / sizeof *list };
-  if (me == 0) printf("# bytes  cores rounds      messages           active          passive          by hand\n");
+  if (me == 0) printf("# bytes  cores rounds      messages           active          passive          by hand   auto: active, passive\n");
   static const int sizes[] = {8, 64, 512, 4096, 16384, 32768, LONGEST};
   for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
     int bytes = sizes[s];
     for (int a = 0; a < FORMS; a++) list[a].on->bytes = bytes;
+    const char *takes[] = {chosen(bytes, "active"), chosen(bytes, "passive")};
     samples near, far;
     sample(list, FORMS, &near, &far);
     const samples *both[] = {&near, &far};
@@ -65,7 +80,7 @@ int main(int argc, char **argv) {
           double t = typical(both[k]->times[a], both[k]->count);
           printf("  %8.2f (%.2f)", 1e6 * t, t / base);
         }
-        printf("\n");
+        printf("   %s, %s\n", takes[0], takes[1]);
       }
     release_samples(&near), release_samples(&far);
   }

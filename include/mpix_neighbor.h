@@ -163,7 +163,7 @@ extern "C" {
 //   those longer than a cell of shared memory; a number of bytes, also those as long; `false`,
 //   none.
 // - `mpix_transport`: `messages` (default), `rma` or `auto`, what carries blocks between processes
-//   that share no memory.
+//   that share no memory: messages, puts into windows, or what is measured to be faster.
 // - `mpix_rma_synchronization`: `active` (default) or `passive`, how puts are synchronized.
 // - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
 //   arguments before each call.

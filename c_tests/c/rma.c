@@ -233,7 +233,7 @@ static void describes(void) {
   int left = (me + n - 1) % n, right = (me + 1) % n, length;
   static const char *cases[][3] = {
       {"mpix_transport", "messages", "transport: messages\n"},
-      {"mpix_transport", "auto", "transport: messages, as nothing measured says"},
+      {"mpix_transport", "auto", "transport: messages, as no weights say how long blocks are"},
       {"mpix_verify", "true", "transport: messages, as calls are verified"},
       {"mpix_schedule", "edge_coloring", "transport: messages, as puts need the schedule direct"},
   };

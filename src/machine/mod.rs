@@ -4,7 +4,7 @@
 //! `MPIX_Loggp_set` ([`set`] and [`known`]), or a site's file. If nobody does, a set call whose
 //! choice depends on them gets them here ([`learn`]): from the memory of the process, from a file
 //! that an earlier program has left (`kept`), or by measuring (`measure`). Presets never stand in
-//! where a schedule is chosen.
+//! where a schedule is chosen. `copies` and `puts` do the same for other choices.
 
 use crate::error::{Error, Result};
 use crate::model::Parameters;
@@ -20,6 +20,7 @@ use crate::util::cast::to_usize;
 pub mod copies;
 mod kept;
 mod measure;
+pub mod puts;
 
 pub use kept::Found;
 pub use measure::{Measured, measure};

@@ -25,7 +25,7 @@ pub const FILES: u64 = 64;
 pub(super) const END: &str = "# end\n";
 
 /// Times of a message above this, in microseconds, are no measured ones.
-const LONGEST: f64 = 1e9;
+pub(super) const LONGEST: f64 = 1e9;
 
 /// The MPI and the nodes for which parameters hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,8 @@ impl Place {
         if is_plausible(&parameters) { Ok(parameters) } else { Err("it holds no times that were measured".into()) }
     }
 
-    fn comments(&self) -> String {
+    /// What the place is, as comments of a file.
+    pub(super) fn comments(&self) -> String {
         format!("# mpi: {}\n# nodes: {}, {}\n", self.mpi, self.nodes[0], self.nodes[1])
     }
 }
@@ -81,14 +82,18 @@ pub fn is_plausible(parameters: &Loggp) -> bool {
 
 /// Measured parameters to four digits: more say nothing.
 pub fn rounded(parameters: &Loggp) -> Loggp {
-    let rounded = |cost: f64| format!("{cost:.3e}").parse().unwrap_or(cost);
     Loggp {
-        latency: rounded(parameters.latency),
-        overhead: rounded(parameters.overhead),
-        gap: rounded(parameters.gap),
-        gap_per_byte: rounded(parameters.gap_per_byte),
+        latency: short(parameters.latency),
+        overhead: short(parameters.overhead),
+        gap: short(parameters.gap),
+        gap_per_byte: short(parameters.gap_per_byte),
         eager: parameters.eager,
     }
+}
+
+/// A measured time to four digits.
+pub(super) fn short(time: f64) -> f64 {
+    format!("{time:.3e}").parse().unwrap_or(time)
 }
 
 /// The name of a host without its domain, and with `#` for each number.

@@ -12,6 +12,7 @@ pub mod fit;
 pub mod generate;
 pub mod kept;
 pub mod loggp;
+pub mod puts;
 pub mod simulate;
 pub mod sparse;
 

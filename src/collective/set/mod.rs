@@ -93,7 +93,8 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
     let links = share_memory(&team, &neighborhood, &mut hints, &wanted, processes, generation)?;
-    let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links)?.into_iter();
+    let first = team.group().ranks()[0];
+    let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?.into_iter();
     let mut links = links.into_iter();
     // from here on only MPI itself can fail on some processes and not on others
     let observed = began.map(|began| observe::Set::new(comm, began));

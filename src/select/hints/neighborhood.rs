@@ -44,7 +44,7 @@ pub enum Transport {
     Messages,
     /// Puts into windows, where they can be used.
     Rma,
-    /// The faster of both, as far as is known.
+    /// The one that is measured to be faster.
     Auto,
 }
 

@@ -1,0 +1,357 @@
+//! How long puts into windows of MPI take, and messages with the same bytes: remembered, found in a
+//! file that an earlier program has left, or measured.
+//!
+//! Two processes exchange blocks of some lengths in both ways, as neighbors do that send to each
+//! other: as messages, and as the RMA executor does, which answers, puts a block behind a header,
+//! synchronizes, and copies the block out of the window. The shortest time of some counts, as other
+//! programs make times longer only.
+//!
+//! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapter 3,
+//! which compares the two so.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{kept, measure, place};
+use crate::error::{Error, Result};
+use crate::model::kept::{FILES, Place};
+use crate::model::puts::{Exchange, MESSAGES, SIZES, Times, Way};
+use crate::mpi::coll::{self, Reduction, share_outcome};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype;
+use crate::mpi::landing::{Flag, Group, Landing, Put, Target};
+use crate::mpi::liveness::Patience;
+use crate::mpi::of_process::OfProcess;
+use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::peer::{idle_barrier, now};
+use crate::select::hints::origins::Origin;
+use crate::util::cast::{to_int, whole};
+
+/// Tags on the communicator of the window.
+const WORD: i32 = 1;
+const BLOCK: i32 = 2;
+
+/// Where in the window the flag, the header and the block are.
+const FLAG: u64 = 0;
+const HEADER: u64 = 16;
+const HEADER_BYTES: usize = 16;
+const DATA: usize = 32;
+
+/// The longest block, and the most bytes in a direction.
+const LONGEST: usize = SIZES[SIZES.len() - 1];
+const ALL: usize = MESSAGES[MESSAGES.len() - 1] * LONGEST;
+
+/// From how many bytes on a block is put without being packed, as the executor does.
+const IN_PLACE: usize = 4096;
+
+/// Microseconds for the exchanges of one kind in a pass, and how many there are at least and at
+/// most, beside one that warms up.
+const BUDGET: f64 = 2000.0;
+const LEAST: f64 = 2.0;
+const MOST: f64 = 40.0;
+
+/// Passes over all kinds, so that a short disturbance does not meet one alone.
+const PASSES: usize = 2;
+
+/// Microseconds that all may take: else MPI has refused something to the other process.
+const DEADLINE: f64 = 3e6;
+
+/// Times, and where they come from.
+pub type Found = (Times, Origin);
+
+/// What the process has measured or found in files.
+static MEMORY: OfProcess<Mutex<Vec<(Place, Way, Times)>>> = OfProcess::new();
+
+/// Finds out how long puts and messages take between process 0 and the first process on another
+/// node, or process 1 if there is only one node. Returns the same on all processes; `None` if it
+/// cannot be measured.
+///
+/// `first` is the lowest rank of the caller's node; there are two processes at least. Collective: a
+/// reduction and three broadcasts; if it measures, the making of a window, and some 50 ms.
+pub fn learn(comm: &Comm, first: u32, target: Target) -> Result<Option<Found>> {
+    let (peer, between_nodes) = measure::peer(comm, first)?;
+    let place = place(comm, peer)?;
+    let way = Way { active: target == Target::Active, between_nodes };
+    if let Some(found) = known(comm, &place, way)? {
+        return Ok(Some(found));
+    }
+    let Some(times) = between(comm, peer, target)?.map(|times| times.rounded()) else { return Ok(None) };
+    if !times.is_plausible() {
+        log::info!("measured times of puts do not count: {:?}", times.numbers());
+        return Ok(None);
+    }
+    if comm.rank()? == 0 {
+        kept::write_file(Times::file(&place, way), "Times of puts", &times.text(&place, way));
+        remember(place, way, times)?;
+    }
+    Ok(Some((times, Origin::Measured)))
+}
+
+/// What process 0 remembers, or finds in its file. Collective: a broadcast.
+fn known(comm: &Comm, place: &Place, way: Way) -> Result<Option<Found>> {
+    /// The first word of the message, from 1; 0 if there is nothing.
+    const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
+    let mut message = [0; 1 + Times::NUMBERS];
+    if comm.rank()? == 0 {
+        let memory = MEMORY.get()?;
+        let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = memory.iter().find(|entry| (&entry.0, entry.1) == (place, way)).map(|entry| (1, entry.2));
+        drop(memory);
+        let read = || kept::read_file(Times::file(place, way), "Times of puts", |text| Times::read(text, place, way));
+        if let Some((origin, times)) = remembered.or_else(|| read().map(|times| (2, times))) {
+            let words = [origin].into_iter().chain(times.numbers().map(f64::to_bits));
+            message.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+        }
+    }
+    let message = coll::broadcast_words(comm, message, 0)?;
+    let times = Times::from_numbers(std::array::from_fn(|i| f64::from_bits(message[1 + i])));
+    Ok(match message[0] {
+        0 => None,
+        origin => Some((times, ORIGINS[usize::from(origin != 1)])),
+    })
+}
+
+fn remember(place: Place, way: Way, times: Times) -> Result<()> {
+    let memory = MEMORY.get()?;
+    let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+    if memory.len() as u64 == FILES {
+        memory.remove(0);
+    }
+    memory.push((place, way, times));
+    Ok(())
+}
+
+/// Measures between process 0 and `peer`. `None` if MPI makes no window, or refuses something.
+/// Collective.
+fn between(comm: &Comm, peer: u32, target: Target) -> Result<Option<Times>> {
+    let me = comm.rank()?;
+    let other = if me == 0 { Some(peer) } else { (me == peer).then_some(0) };
+    let bytes = if other.is_some() { DATA + LONGEST } else { 0 };
+    let landing = match Landing::new(bytes, target, comm.again()?)? {
+        Ok(landing) => landing,
+        Err(e) => {
+            log::info!("puts cannot be measured, as no window can be made: {e}");
+            return Ok(None);
+        }
+    };
+    let pair = other.map(|rank| Pair::new(&landing, rank)).transpose();
+    let mut times = None;
+    let (mut failed, mut stuck) = (false, false);
+    if let Some(mut pair) = share_outcome(comm, pair)? {
+        let measured = pair.measure();
+        stuck = measured.is_err();
+        match pair.refusal.take().map_or(measured, Err) {
+            Ok(measured) => times = Some(measured),
+            Err(e) => {
+                log::info!("puts cannot be measured: {e}");
+                failed = true;
+            }
+        }
+        if stuck {
+            // MPI may still be at work in the buffers
+            std::mem::forget(pair);
+        }
+    }
+    idle_barrier(comm)?;
+    let [all] = coll::allreduce(comm, [i64::from(!failed)], Reduction::Min)?;
+    landing.free(stuck)?;
+    if all == 0 {
+        return Ok(None);
+    }
+    let words = times.map_or([0; Times::NUMBERS], |times| times.numbers().map(f64::to_bits));
+    Ok(Some(Times::from_numbers(coll::broadcast_words(comm, words, 0)?.map(f64::from_bits))))
+}
+
+/// One of the two processes that measure.
+struct Pair {
+    landing: Arc<Landing>,
+    /// The other one.
+    rank: u32,
+    group: Group,
+    requests: Requests,
+    /// What is sent: a header and blocks. What is received: blocks.
+    send: Vec<u8>,
+    recv: Vec<u8>,
+    /// Words that are sent and received.
+    words: Box<[u64; 2]>,
+    /// Number of the last put.
+    number: u64,
+    /// Why MPI has not put something. The epoch ends all the same, and so do those that follow.
+    refusal: Option<Box<Error>>,
+    deadline: f64,
+    patience: Patience,
+}
+
+/// What exchanges consist of.
+#[derive(Clone, Copy)]
+enum Kind {
+    Messages(usize),
+    Put,
+}
+
+impl Pair {
+    fn new(landing: &Arc<Landing>, rank: u32) -> Result<Pair> {
+        let written = |bytes| {
+            let mut buffer = Vec::new();
+            buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
+            buffer.resize(bytes, 1);
+            Result::Ok(buffer)
+        };
+        let mut requests = Requests::default();
+        requests.reserve(2 * MESSAGES[1]);
+        if landing.target() == Target::Passive {
+            landing.flag(FLAG).store(0, Ordering::Release);
+            landing.sync()?;
+        }
+        Ok(Pair {
+            landing: Arc::clone(landing),
+            rank,
+            group: Group::of(landing.comm(), &[rank])?,
+            requests,
+            send: written(HEADER_BYTES + ALL)?,
+            recv: written(ALL)?,
+            words: Box::new([0; 2]),
+            number: 0,
+            refusal: None,
+            deadline: now() + DEADLINE,
+            patience: Patience::default(),
+        })
+    }
+
+    /// Measures all lengths and kinds.
+    fn measure(&mut self) -> Result<Times> {
+        let nothing = Exchange { messages: [f64::INFINITY; MESSAGES.len()], put: f64::INFINITY };
+        let mut least = [nothing; SIZES.len()];
+        for _ in 0..PASSES {
+            for (bytes, least) in SIZES.into_iter().zip(&mut least) {
+                for (messages, least) in MESSAGES.into_iter().zip(&mut least.messages) {
+                    *least = least.min(self.time(Kind::Messages(messages), bytes)?);
+                }
+                least.put = least.put.min(self.time(Kind::Put, bytes)?);
+            }
+        }
+        log::debug!("microseconds of exchanges by messages and by puts: {least:?}");
+        Ok(Times(least))
+    }
+
+    /// The shortest time of an exchange.
+    fn time(&mut self, kind: Kind, bytes: usize) -> Result<f64> {
+        let began = now();
+        self.exchange(kind, bytes)?;
+        let wanted = (BUDGET / (now() - began).max(0.1)).clamp(LEAST, MOST);
+        // what process 0 wants counts
+        let is_first = self.rank != 0;
+        self.post_word(if is_first { whole(wanted) } else { 0 })?;
+        self.settle()?;
+        let repetitions = if is_first { whole(wanted) } else { self.words[1] };
+        let mut shortest = f64::INFINITY;
+        for _ in 0..repetitions {
+            let began = now();
+            self.exchange(kind, bytes)?;
+            shortest = shortest.min(now() - began);
+        }
+        Ok(shortest)
+    }
+
+    fn exchange(&mut self, kind: Kind, bytes: usize) -> Result<()> {
+        match kind {
+            Kind::Messages(messages) => {
+                for message in 0..messages {
+                    let at = self.recv[message * bytes..].as_mut_ptr();
+                    let block = self.message(at, bytes);
+                    // SAFETY: the buffer has these bytes; it is the pair's, which is leaked if the
+                    // request does not end. Here and below.
+                    unsafe { self.requests.post_receives(&[block], BLOCK, self.landing.comm())? };
+                }
+                for message in 0..messages {
+                    let at = self.send[HEADER_BYTES + message * bytes..].as_ptr().cast_mut();
+                    let block = self.message(at, bytes);
+                    // SAFETY: as above; MPI does not write there.
+                    unsafe { self.requests.post_sends(&[block], BLOCK, self.landing.comm())? };
+                }
+                self.settle()
+            }
+            Kind::Put => self.put(bytes),
+        }
+    }
+
+    /// Lets the other process put, and puts when it answers.
+    fn put(&mut self, bytes: usize) -> Result<()> {
+        self.number += 1;
+        self.landing.post(&self.group)?;
+        self.post_word(1)?;
+        if bytes < IN_PLACE {
+            let (packed, blocks) = (HEADER_BYTES..HEADER_BYTES + bytes, &self.recv[..bytes]);
+            self.send[packed].copy_from_slice(blocks);
+        }
+        self.settle()?;
+        let is_passive = self.landing.target() == Target::Passive;
+        if !is_passive {
+            self.landing.start(&self.group)?;
+        }
+        let (at, target) = (self.send.as_ptr(), self.rank);
+        let header = Put { at, bytes: HEADER_BYTES, target, offset: HEADER };
+        let block = Put { at: at.wrapping_add(HEADER_BYTES), bytes, target, offset: DATA as u64 };
+        let both = Put { bytes: HEADER_BYTES + bytes, ..header };
+        // SAFETY: the buffer has header and block, and is the pair's; nobody writes to it before
+        // the epoch ends.
+        let put = unsafe { if bytes < IN_PLACE { self.landing.put([both]) } else { self.landing.put([block, header]) } };
+        self.refusal = self.refusal.take().or(put.err());
+        if is_passive {
+            self.landing.flush(target)?;
+            self.landing.raise(Flag { value: self.number, target, offset: FLAG })?;
+            while self.landing.flag(FLAG).load(Ordering::Acquire) != self.number {
+                crate::mpi::message::progress(self.landing.comm())?;
+                self.look()?;
+            }
+            self.landing.sync()?;
+        } else {
+            self.landing.complete()?;
+            while !self.landing.test()? {
+                self.look()?;
+            }
+        }
+        // SAFETY: the window has these bytes, as has the buffer; the epoch is over, so that nobody
+        // writes to them.
+        unsafe { self.recv.as_mut_ptr().copy_from_nonoverlapping(self.landing.at(DATA, bytes), bytes) };
+        Ok(())
+    }
+
+    /// Sends a word, and receives one.
+    fn post_word(&mut self, word: u64) -> Result<()> {
+        self.words[0] = word;
+        let at = self.words.as_mut_ptr().cast::<u8>();
+        let bytes = size_of::<u64>();
+        let (out, into) = (self.message(at, bytes), self.message(at.wrapping_add(bytes), bytes));
+        // SAFETY: two words, which are the pair's; nobody else touches them before the requests are
+        // complete.
+        unsafe {
+            self.requests.post_receives(&[into], WORD, self.landing.comm())?;
+            self.requests.post_sends(&[out], WORD, self.landing.comm())
+        }
+    }
+
+    fn message(&self, at: *mut u8, bytes: usize) -> Message {
+        Message { at, count: to_int(bytes), datatype: datatype::byte(), peer: to_int(self.rank) }
+    }
+
+    /// Waits for all messages.
+    fn settle(&mut self) -> Result<()> {
+        while !self.requests.test().map_err(|(_, error)| error)? {
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Fails if the other process has ended, or has kept this one waiting for too long.
+    fn look(&mut self) -> Result<()> {
+        if !self.patience.is_over() {
+            return Ok(());
+        }
+        self.patience.look_at_all(self.landing.comm())?;
+        if now() > self.deadline {
+            return Err(Error::Internal(format!("process {} does not answer", self.rank)).into());
+        }
+        Ok(())
+    }
+}
