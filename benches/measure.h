@@ -104,7 +104,12 @@ static const char *begin(int argc, char **argv, const char *usage) {
     else if (me == 0) fprintf(stderr, "usage: %s\n", usage), MPI_Abort(MPI_COMM_WORLD, 2);
   }
   crowded = n > sysconf(_SC_NPROCESSORS_ONLN);
-  if (n == 2 && !crowded) {
+  MPI_Comm node;
+  int of_node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &of_node);
+  MPI_Comm_free(&node);
+  if (n == 2 && of_node == 2 && !crowded) {
     void *base;
     MPI_Aint bytes;
     int unit;

@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
     for (int k = 0; k < 2; k++)
       if (me == 0 && both[k]->count > 0) {
         double base = typical(both[k]->times[0], both[k]->count);
-        printf("%7s  %5s  %5d", size_name(bytes), k ? "far" : crowded || n > 2 ? "all" : "near", both[k]->count);
+        printf("%7s  %5s  %5d", size_name(bytes), k ? "far" : line ? "near" : "all", both[k]->count);
         for (int a = 0; a < FORMS; a++) {
           double t = typical(both[k]->times[a], both[k]->count);
           printf("  %8.2f (%.2f)", 1e6 * t, t / base);
