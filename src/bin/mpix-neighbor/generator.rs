@@ -40,7 +40,7 @@ impl Heavy {
             Heavy::Vertical => direction >= 2,
             // the square of a process: its row and the one that differs in the last bit, and
             // columns likewise
-            Heavy::Circular => (direction % 2 == 1) == (coords[direction as usize / 2] % 2 == 0),
+            Heavy::Circular => (direction % 2 == 1) == coords[direction as usize / 2].is_multiple_of(2),
         };
         if heavy { HEAVY } else { 1 }
     }
