@@ -5,7 +5,8 @@
  * A call begins at the same time on all processes and ends on the slowest one. What each
  * alternative delivers is checked in each call.
  *
- * Usage: simulate sparse|halo|random|set [PARAMETERS], a file of LogGP parameters for the model */
+ * Usage: simulate sparse|halo|random|patterns|set [PARAMETERS]; PARAMETERS is a file of LogGP
+ * parameters for the model */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <mpix_neighbor.h>
@@ -366,6 +367,38 @@ static void random_exchange(job *j) {
   }
 }
 
+/* SparseColl, Figures 6 and 9: 4 neighbors on a periodic grid, two of them with heavy messages, or
+   all (Figures 4 and 5). Four rows or more: SMPI mixes up long and short messages of one tag. */
+static void patterns(job *j) {
+  static const char *const schedules[] = {"direct", "dimension_order", "edge_coloring", "auto"};
+  static const char *const names[] = {"horizontal", "vertical", "circular", "uniform"};
+  enum { DIRECTIONS = 4, COLUMNS = 8, HEAVY = 65536, LIGHT = HEAVY / 100 };
+  int dims[2] = {j->n / COLUMNS, COLUMNS}, periods[2] = {1, 1}, here[2];
+  MPI_Comm all;
+  if (j->n % COLUMNS || dims[0] < 4 || dims[0] % 2) fail(j, "patterns", "needs 32, 48, 64 or so processes");
+  MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  MPI_Cart_create(all, 2, dims, periods, 0, &j->comm);
+  MPI_Cart_coords(j->comm, j->me, 2, here);
+  allocate(j, DIRECTIONS);
+  for (int d = 0; d < DIRECTIONS; d++) {
+    int down, up;
+    MPI_Cart_shift(j->comm, d / 2, 1, &down, &up);
+    j->to[d] = j->from[d] = d % 2 ? up : down;
+    /* what goes up comes from below */
+    j->tags_out[d] = d, j->tags_in[d] = d ^ 1;
+  }
+  for (int pattern = 0; pattern < 4; pattern++) {
+    for (int d = 0; d < DIRECTIONS; d++) {
+      int square = d % 2 == (here[d / 2] % 2 == 0), heavy = pattern == 0 ? d < 2 : pattern == 1 ? d >= 2 : pattern == 3 || square;
+      /* an edge of a square has the same weight both ways */
+      j->bytes_out[d] = j->bytes_in[d] = heavy ? HEAVY : LIGHT;
+    }
+    give_buffers(j);
+    if (j->me == 0) printf("%s, %d x %d processes, messages of %d and %d bytes\n", names[pattern], dims[0], dims[1], HEAVY, LIGHT);
+    compare(j, schedules, 4, 0);
+  }
+}
+
 static void sets(job *j) {
   static const char *const schedules[] = {"direct", "distributed_coloring", "edge_coloring", "auto"};
   double model;
@@ -391,9 +424,10 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "sparse")) sparse(&j);
   else if (!strcmp(what, "halo")) halo(&j);
   else if (!strcmp(what, "random")) random_exchange(&j);
+  else if (!strcmp(what, "patterns")) patterns(&j);
   else if (!strcmp(what, "set")) sets(&j);
   else known = 0;
-  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|halo|random|set [PARAMETERS]\n");
+  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|halo|random|patterns|set [PARAMETERS]\n");
   MPI_Finalize();
   return !known;
 }

@@ -96,6 +96,28 @@ fn trees_on_a_star() {
         assert!(figures(&report, "scatter_binomial")["cost_bytes"].is_null());
         assert_eq!(figures(&report, "scatter_binomial")["rounds"], 10);
     }
+    // the time with a fixed splitting ratio, which is that of the tree with a half (section 4.6)
+    let time = |share: &str| {
+        let arguments = [
+            "schedule",
+            "--generate",
+            "star:64",
+            "--unit",
+            "4",
+            "--model",
+            &model,
+            "--algorithm",
+            "scatter_binomial",
+            "--share",
+            share,
+        ];
+        figures(&json(&arguments), "scatter_binomial")["predicted_us"].as_f64().unwrap()
+    };
+    // six ways of 30, and 63 blocks of 4 bytes: Table 2
+    assert_eq!(time("0.5"), 30.0 * 5.0 + 30.0 + 63.0 * 4.0 - 6.0);
+    // a block at a time: Table 2's Simple Long-Message
+    assert_eq!(time("0"), 62.0 * 10.0 + 63.0 * 3.0 + 30.0);
+    assert!(time("0.3") > time("0.45") && time("0.7") > time("0.5"));
     let report = json(&["schedule", "--generate", "grid:2x2"]);
     let unfit = report["unfit"].as_array().unwrap();
     assert!(unfit.iter().any(|u| u[0] == "scatter_optimal" && u[1].as_str().unwrap().contains("only one process sends")));
@@ -111,6 +133,7 @@ fn generators_make_what_they_say() {
         ("airfoil:500,8", 8, None),
         ("circular:4", 16, Some(64)),
         ("horizontal:4", 16, Some(64)),
+        ("vertical:4x8", 32, Some(128)),
         ("star:12", 12, Some(11)),
     ] {
         let report = json(&["schedule", "--generate", spec, "--seed", "5"]);
@@ -257,6 +280,7 @@ fn wrong_command_lines_exit_with_2() {
         "schedule --generate irregpc2 --startup -1",
         "schedule --generate irregpc2 --startup nan",
         "schedule --generate irregpc2 --window 0",
+        "schedule --generate star:4 --share 1.5",
         "schedule --generate irregpc2 --model cray",
         "schedule --generate irregpc2 --ranks 4",
         "schedule --generate irregpc2 --chart x.svg",
@@ -268,6 +292,8 @@ fn wrong_command_lines_exit_with_2() {
         "compare --set 1 --degree 32",
         "compare --matrices 0",
         "compare --units 16,0",
+        "compare --phi -1",
+        "sparse --compare --barrier 1",
         "sparse --processes 0",
         "sparse --processes 8,",
         "sparse --processes 4294967296",
@@ -377,6 +403,26 @@ fn sparse_exchanges_by_hand() {
     assert!(text.contains("L = 10 µs, o = 2 µs, g = 3 µs, G = 0.5 µs/B, no rendezvous"), "{text}");
 }
 
+/// DSDE's own formulas, and a network with a barrier and acknowledgements of its own.
+#[test]
+fn bounds_and_hardware() {
+    let model = file("bounds.loggp", b"latency = 10\noverhead = 2\ngap = 3\ngap_per_byte = 0.5\neager = unlimited\n");
+    let base = ["sparse", "--processes", "4", "--messages", "2", "--bytes", "17", "--loggp", &model, "--bounds"];
+    let case = |more: &[&str]| json(&[&base, more].concat())["machines"][0]["cases"][0].clone();
+    let plain = case(&[]);
+    // T_RS = 28.5, T_DT = 16, T_BC = 4 to 28, L + k o = 14
+    assert_eq!(plain["bounds_lower"], serde_json::json!([44.5, 44.5, 34.0, 34.0]));
+    assert_eq!(plain["bounds_upper"], serde_json::json!([44.5, 44.5, 58.0, 58.0]));
+    let fast = case(&["--barrier", "1", "--synchronous", "15"]);
+    // an acknowledgement takes 5 more than the message
+    assert_eq!(fast["bounds_lower"], serde_json::json!([44.5, 44.5, 31.0, 22.0]));
+    assert_eq!(fast["bounds_lower"], fast["bounds_upper"]);
+    // one way of 14, 8 for the bytes, 11 for the second message; and the same 5 and 1
+    assert_eq!(fast["protocols"][0]["predicted_us"], 14.0 + 8.0 + 11.0 + 5.0 + 1.0);
+    let text = printed(&base);
+    assert!(text.contains("| 4         | 44.50 µs |") && text.contains(" 1.31 |") && text.contains(" 0.77 |"), "{text}");
+}
+
 #[test]
 fn sparse_exchanges_by_default() {
     let report = json(&["sparse"]);
@@ -473,6 +519,30 @@ fn comparison_with_the_papers_columns() {
         let ((shared, all), (alone, _)) = (on_nodes("8"), on_nodes("1"));
         assert!(shared != all && (alone - all).abs() < 1e-9, "set {set}: {shared} and {alone} messages, {all} edges");
     }
+    // costs as times, and what making the schedule adds
+    let times = printed(&[
+        "compare",
+        "--set",
+        "2",
+        "--matrices",
+        "1",
+        "--units",
+        "64",
+        "--startup",
+        "1000",
+        "--phi",
+        "1",
+        "--budget",
+        "0",
+    ]);
+    assert!(times.contains("tau + M phi, in ms. AC") && times.contains("Scheduling time to communication time"), "{times}");
+    // a message of AC that waits holds up nothing
+    let cost = |eager| {
+        let report = json(&["compare", "--set", "2", "--matrices", "5", "--units", "64", "--eager", eager, "--budget", "0"]);
+        let cells = report["cells"].as_array().unwrap().clone();
+        cells.iter().find(|c| c["method"] == "AC").unwrap()["cost"].as_f64().unwrap()
+    };
+    assert!(cost("1024") < cost("64") && cost("64") < cost("0"));
     let (code, text) = refused(&["compare", "--matrices", "1", "--nodes", "0,0,1"]);
     assert_eq!((code, text.contains("--nodes names the nodes of 3 processes, but there are 32")), (2, true), "{text}");
 }

@@ -19,4 +19,4 @@ pub mod sparse;
 pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
 pub use simulate::{Options, Run, bytes_of, predict, simulate};
-pub use sparse::{Load, PROTOCOLS, Protocol, predict_exchange};
+pub use sparse::{Load, Network, PROTOCOLS, Protocol, predict_exchange, predict_exchange_on};

@@ -50,10 +50,13 @@ pub struct Tuning {
     pub budget: u64,
     /// Message costs, for trees.
     pub costs: Costs,
+    /// Share of its blocks that a process of `scatter_binomial` hands on first, between 0 and 1
+    /// (alpha in LogGP, section 4.6); the binomial tree has a half.
+    pub share: f64,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 27, costs: Costs::default() }
+        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 27, costs: Costs::default(), share: 0.5 }
     }
 }

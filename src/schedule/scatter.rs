@@ -18,7 +18,6 @@
 //! with several blocks carries 8 extra bytes per block. A process keeps a copy of the blocks that
 //! it forwards, and the source keeps a packed copy of what it sends.
 
-use super::costs::Costs;
 use super::grammar::{Algorithm, Block, Op, Schedule, self_copies};
 use super::input::{Input, Tuning};
 use super::star::Star;
@@ -26,8 +25,8 @@ use crate::util::cast::to_u32;
 
 impl Star {
     /// Returns the table of splits that a rule gives for this star.
-    pub(super) fn splits(&self, rule: fn(u32, f64, &Costs) -> Vec<u32>, tuning: &Tuning) -> Vec<u32> {
-        rule(to_u32(self.targets.len()) + 1, self.weight, &tuning.costs)
+    pub(super) fn splits(&self, rule: fn(u32, f64, &Tuning) -> Vec<u32>, tuning: &Tuning) -> Vec<u32> {
+        rule(to_u32(self.targets.len()) + 1, self.weight, tuning)
     }
 }
 

@@ -4,7 +4,6 @@ use super::algorithms::{
     combining, dimension_order, direct, distributed_coloring, edge_coloring, linear_permutation, node_aware, random_rounds,
     scatter_binomial, scatter_optimal,
 };
-use super::costs::Costs;
 use super::grammar::{Algorithm, Schedule};
 use super::input::{Input, Operations, Tuning};
 use super::rounds::{Rounds, Shares};
@@ -31,7 +30,7 @@ pub enum Build {
     /// From a [`Star`]: a table with the number of blocks that a process sends away first, for each
     /// number of blocks that it holds, its own included. Arguments: the number of processes, the
     /// mean weight of a block, and message costs.
-    Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
+    Scatter(fn(u32, f64, &Tuning) -> Vec<u32>),
     /// From the process's own lists and the [`Stencil`] of all processes.
     Stencil(fn(&Input) -> Schedule),
     /// From the graph of all processes and their nodes: one process computes the shares of all.
@@ -216,7 +215,7 @@ pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tun
 }
 
 /// Builds the schedule of one process along the tree that `rule` gives for the star of the input.
-pub fn scatter(algorithm: Algorithm, rule: fn(u32, f64, &Costs) -> Vec<u32>, input: &Input, tuning: &Tuning) -> Schedule {
+pub fn scatter(algorithm: Algorithm, rule: fn(u32, f64, &Tuning) -> Vec<u32>, input: &Input, tuning: &Tuning) -> Schedule {
     let splits = input.star.map(|star| star.splits(rule, tuning)).unwrap_or_default();
     tree::schedule(algorithm, input, &splits)
 }

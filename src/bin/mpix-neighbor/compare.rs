@@ -48,6 +48,15 @@ pub struct Arguments {
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = bytes)]
     startup: f64,
 
+    /// Time of a byte (phi) in microseconds: costs are printed in milliseconds, and scheduling as a
+    /// share of them
+    #[arg(long, value_name = "US", value_parser = microseconds)]
+    phi: Option<f64>,
+
+    /// Up to how many bytes a message of AC that has to wait does not hold up those behind it
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
+    eager: f64,
+
     #[command(flatten)]
     search: Search,
 
@@ -67,6 +76,12 @@ pub struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A time in microseconds.
+pub fn microseconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|us| (0.0..=1e15).contains(us));
+    number.ok_or_else(|| "not a number of microseconds".into())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -158,7 +173,7 @@ impl Outcome {
 }
 
 impl Method {
-    fn run(self, graph: &Graph, nodes: Option<&Locality>, tuning: &Tuning) -> Result<Outcome, String> {
+    fn run(self, graph: &Graph, nodes: Option<&Locality>, tuning: &Tuning, eager: f64) -> Result<Outcome, String> {
         let startup = tuning.startup;
         let variant = |variant| {
             let (rounds, scheduling) = timed(|| build_variant(graph, variant, tuning).0);
@@ -166,7 +181,7 @@ impl Method {
         };
         Ok(match self {
             Method::Asynchronous => {
-                let cost = ports::asynchronous(graph, startup);
+                let cost = ports::asynchronous(graph, startup, eager);
                 Outcome { cost, overlapped: cost, rounds: None, messages: graph.edges() as f64, scheduling: 0.0 }
             }
             Method::Random(v) => variant(v),
@@ -218,6 +233,8 @@ struct Comparison {
     set: String,
     matrices: u32,
     startup: f64,
+    #[serde(skip)]
+    phi: Option<f64>,
     statistic: Statistic,
     /// For each unit the lower bound in bytes.
     lower_bounds: Vec<(u32, f64)>,
@@ -247,6 +264,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         set: generator.to_string(),
         matrices: arguments.matrices,
         startup: arguments.startup,
+        phi: arguments.phi,
         statistic,
         lower_bounds: Vec::new(),
         cells: Vec::new(),
@@ -262,7 +280,9 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
             for (i, graph) in graphs.iter().enumerate() {
                 let seed = arguments.seed.wrapping_add(i as u64);
                 let tuning = Tuning { seed, startup, budget: arguments.search.budget, ..Tuning::default() };
-                outcomes.push(method.run(graph, nodes.as_ref(), &tuning).map_err(|e| format!("{name}: {e}"))?);
+                outcomes.push(
+                    method.run(graph, nodes.as_ref(), &tuning, arguments.eager / bytes).map_err(|e| format!("{name}: {e}"))?,
+                );
                 progress.inc(1);
             }
             let of = |value: fn(&Outcome) -> f64| statistic.of(outcomes.iter().map(value).collect());
@@ -304,15 +324,22 @@ impl Comparison {
             }
             table
         };
-        let kib = |bytes: f64| format!("{:.1}", bytes / 1024.0);
-        let costs = table("unit (B)", "lower bound", &|c| kib(c.cost), &kib);
-        let ratios = table("unit (B)", "", &|c| format!("{:.2} / {:.2}", c.ratio_mean, c.ratio_worst), &kib);
-        let overlapped = table("unit (B)", "lower bound", &|c| kib(c.cost_overlapped), &kib);
+        let passing = |bytes: f64| match self.phi {
+            Some(us) => format!("{:.3}", bytes * us * 1e-3),
+            None => format!("{:.1}", bytes / 1024.0),
+        };
+        let what = if self.phi.is_some() { "in ms" } else { "in KiB (what would pass in the same time)" };
+        let unit = if self.phi.is_some() { "in ms" } else { "in KiB" };
+        let costs = table("unit (B)", "lower bound", &|c| passing(c.cost), &passing);
+        let ratios = table("unit (B)", "", &|c| format!("{:.2} / {:.2}", c.ratio_mean, c.ratio_worst), &passing);
+        let overlapped = table("unit (B)", "lower bound", &|c| passing(c.cost_overlapped), &passing);
+        let share = |c: &Cell, us: f64| if c.cost > 0.0 { format!("{:.4}", c.scheduling_us / (c.cost * us)) } else { "-".into() };
+        let shares = self.phi.map(|us| table("unit (B)", "", &|c| share(c, us), &passing));
         let _ = write!(
             text,
-            "\nCommunication cost, sum over rounds of tau + M phi, in KiB (what would pass in the same time). AC: messages wait for ports.\n\n{costs}\
+            "\nCommunication cost, sum over rounds of tau + M phi, {what}. AC: messages wait for ports.\n\n{costs}\
              \nIts ratio to the lower bound: mean / worst.\n\n{ratios}\
-             \nCommunication cost if rounds do not wait for one another, in KiB.\n\n{overlapped}"
+             \nCommunication cost if rounds do not wait for one another, {unit}.\n\n{overlapped}"
         );
         let mut rows = [("rounds", vec![]), ("messages", vec![]), ("scheduling (µs)", vec![])];
         for (name, _) in methods {
@@ -326,6 +353,9 @@ impl Comparison {
         let mut table = Table::new([""].into_iter().chain(methods.iter().map(|m| m.0)));
         rows.into_iter().for_each(|row| table.row([row.0.to_owned()].into_iter().chain(row.1)));
         let _ = write!(text, "\nOver all units: rounds, messages, and the time to make the schedule.\n\n{table}");
+        if let Some(shares) = shares {
+            let _ = write!(text, "\nScheduling time to communication time, for a schedule that is used once.\n\n{shares}");
+        }
         text
     }
 }
@@ -349,7 +379,7 @@ mod tests {
         let graph = Graph::from_edges(16, &edges);
         let tuning = Tuning { startup: 4.0, ..Tuning::default() };
         for (name, method) in methods(false) {
-            let outcome = method.run(&graph, None, &tuning).unwrap();
+            let outcome = method.run(&graph, None, &tuning, 0.0).unwrap();
             assert!(outcome.overlapped >= lower_bound(&graph, 4.0) - 1e-9, "{name}");
             assert!(outcome.cost >= outcome.overlapped - 1e-9, "{name}");
         }

@@ -15,9 +15,36 @@ use crate::readers::MAX_PROCESSES;
 /// Maximum number of edges that a generator may be asked for.
 const MAX_EDGES: u64 = 1 << 27;
 
-/// Weight of a heavy edge of [`Generator::Circular`] and [`Generator::Horizontal`]; a light one has
-/// weight 1.
+/// Weight of a heavy edge of [`Generator::Pattern`]; a light one has weight 1.
 const HEAVY: u32 = 100;
+
+/// Which edges of SparseColl's irregular exchange are heavy (Figures 6 and 9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heavy {
+    /// Those around squares of four processes.
+    Circular,
+    /// Those along the first dimension: between nodes, if a node holds a row.
+    Horizontal,
+    /// Those along the second dimension.
+    Vertical,
+}
+
+impl Heavy {
+    const ALL: [(&'static str, Heavy); 3] =
+        [("circular", Heavy::Circular), ("horizontal", Heavy::Horizontal), ("vertical", Heavy::Vertical)];
+
+    /// The weight of the edge that leaves these coordinates in a direction.
+    fn weight(self, coords: &[u32], direction: u32) -> u32 {
+        let heavy = match self {
+            Heavy::Horizontal => direction < 2,
+            Heavy::Vertical => direction >= 2,
+            // the square of a process: its row and the one that differs in the last bit, and
+            // columns likewise
+            Heavy::Circular => (direction % 2 == 1) == coords[direction as usize / 2].is_multiple_of(2),
+        };
+        if heavy { HEAVY } else { 1 }
+    }
+}
 
 /// A generator and its parameters, all in range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,11 +60,8 @@ pub enum Generator {
     IrregPc2,
     /// Like IrregPC's third test set: a mesh with this number of points and parts.
     Airfoil(u32, u32),
-    /// SparseColl's irregular exchange on a periodic square grid of this side, with heavy edges
-    /// around squares of four processes.
-    Circular(u32),
-    /// The same with heavy edges along the rows.
-    Horizontal(u32),
+    /// SparseColl's irregular exchange on a periodic grid with this number of rows and columns.
+    Pattern(Heavy, [u32; 2]),
     /// This many processes, of which the first sends to each of the others.
     Star(u32),
 }
@@ -89,12 +113,17 @@ impl FromStr for Generator {
                 let n = numbers("airfoil:POINTS or airfoil:POINTS,PARTS", 2, Some(32))?;
                 Generator::Airfoil(n[0], n[1])
             }
-            "circular" => Generator::Circular(numbers("circular:N", 1, None)?[0]),
-            "horizontal" => Generator::Horizontal(numbers("horizontal:N", 1, None)?[0]),
             "star" => Generator::Star(numbers("star:N", 1, None)?[0]),
+            _ if let Some((_, heavy)) = Heavy::ALL.iter().find(|h| h.0 == name) => {
+                let (rows, columns) = rest.split_once('x').unwrap_or((rest, rest));
+                let side = |word: &str| word.parse::<u32>().ok().filter(|&n| n > 0);
+                let sides =
+                    side(rows).zip(side(columns)).ok_or_else(|| format!("'{text}' is not of the form {name}:4 or {name}:4x8"))?;
+                Generator::Pattern(*heavy, sides.into())
+            }
             _ => {
                 return Err(format!(
-                    "there is no generator '{name}', but grid, regular, irregpc1, irregpc2, airfoil, circular, horizontal and star"
+                    "there is no generator '{name}', but grid, regular, irregpc1, irregpc2, airfoil, circular, horizontal, vertical and star"
                 ));
             }
         };
@@ -116,8 +145,10 @@ impl fmt::Display for Generator {
             Generator::IrregPc1(d, n) => write!(f, "irregpc1:{d},{n}"),
             Generator::IrregPc2 => f.write_str("irregpc2"),
             Generator::Airfoil(points, parts) => write!(f, "airfoil:{points},{parts}"),
-            Generator::Circular(n) => write!(f, "circular:{n}"),
-            Generator::Horizontal(n) => write!(f, "horizontal:{n}"),
+            Generator::Pattern(heavy, [rows, columns]) => {
+                let name = Heavy::ALL.iter().find(|h| h.1 == *heavy).map_or("", |h| h.0);
+                write!(f, "{name}:{rows}x{columns}")
+            }
             Generator::Star(n) => write!(f, "star:{n}"),
         }
     }
@@ -146,11 +177,11 @@ impl Generator {
                 // the points determine the memory
                 (u64::from(*parts), u64::from(*points).div_ceil(u64::from(*parts)) * 16)
             }
-            Generator::Circular(n) | Generator::Horizontal(n) => {
-                if n % 2 == 1 {
-                    return Err(format!("{n} rows and columns are not an even number"));
+            Generator::Pattern(_, [rows, columns]) => {
+                if rows % 2 == 1 || columns % 2 == 1 {
+                    return Err(format!("of {rows} rows and {columns} columns one number is not even"));
                 }
-                (u64::from(*n) * u64::from(*n), 4)
+                (u64::from(*rows) * u64::from(*columns), 4)
             }
         };
         if processes > u64::from(MAX_PROCESSES) {
@@ -178,18 +209,9 @@ impl Generator {
             Generator::IrregPc2 => generate::irregpc_skewed(seed),
             Generator::Airfoil(points, parts) => generate::airfoil(points, parts, seed),
             Generator::Star(n) => Graph::from_edges(n, &(1..n).map(|to| (0, to, 1)).collect::<Vec<_>>()),
-            Generator::Horizontal(n) => {
+            Generator::Pattern(heavy, sides) => {
                 return self
-                    .on_grid(&Grid::new(vec![n, n], vec![true; 2]), |_, direction| if direction >= 2 { HEAVY } else { 1 });
-            }
-            Generator::Circular(n) => {
-                // the square of a process: its row and the one that differs in the last bit, and
-                // columns likewise
-                return self.on_grid(&Grid::new(vec![n, n], vec![true; 2]), |coords, direction| {
-                    let up = direction % 2 == 1;
-                    let even = coords[direction as usize / 2] % 2 == 0;
-                    if up == even { HEAVY } else { 1 }
-                });
+                    .on_grid(&Grid::new(sides.to_vec(), vec![true; 2]), |coords, direction| heavy.weight(coords, direction));
             }
         };
         Problem::new(self.to_string(), graph)
@@ -241,13 +263,15 @@ mod tests {
             "irregpc1:8,32",
             "irregpc2",
             "airfoil:2800,32",
-            "circular:4",
-            "horizontal:2",
+            "circular:4x4",
+            "horizontal:2x4",
+            "vertical:4x8",
             "star:9",
         ] {
             assert_eq!(text.parse::<Generator>().unwrap().to_string(), text);
         }
         assert_eq!("irregpc1:8".parse(), Ok(Generator::IrregPc1(8, 32)));
+        assert_eq!("circular:4".parse(), Ok(Generator::Pattern(Heavy::Circular, [4, 4])));
         assert_eq!("airfoil:2800".parse(), Ok(Generator::Airfoil(2800, 32)));
     }
 
@@ -277,6 +301,9 @@ mod tests {
             "circular:3",
             "circular:4000000",
             "horizontal:x",
+            "horizontal:4x",
+            "vertical:4x3",
+            "vertical:4x4x4",
             "star:0",
             "star:4,2",
             "tree:4",
@@ -290,7 +317,7 @@ mod tests {
 
     #[test]
     fn grids_have_matching_lists_and_directions() {
-        for text in ["grid:3x1px4", "circular:4", "circular:2", "horizontal:4"] {
+        for text in ["grid:3x1px4", "circular:4", "circular:2", "horizontal:4", "vertical:2x4"] {
             let problem = text.parse::<Generator>().unwrap().make(1);
             let sum = problem
                 .world
@@ -307,15 +334,20 @@ mod tests {
                 .sum();
             assert_eq!(arriving, problem.graph.loads().0.iter().sum::<u64>(), "{text}");
         }
-        let problem = "horizontal:4".parse::<Generator>().unwrap().make(1);
+        let problem = "vertical:4x8".parse::<Generator>().unwrap().make(1);
         assert_eq!(problem.directions.unwrap(), [2, 3, 0, 1]);
     }
 
     /// SparseColl: every process sends and receives two heavy and two light messages.
     #[test]
     fn heavy_edges() {
-        for text in ["circular:4", "horizontal:6"] {
+        for (text, library) in [
+            ("circular:4x8", generate::circular(4, 8, HEAVY)),
+            ("horizontal:6", generate::horizontal(6, 6, HEAVY)),
+            ("vertical:2x4", generate::vertical(2, 4, HEAVY)),
+        ] {
             let graph = text.parse::<Generator>().unwrap().make(1).graph;
+            assert_eq!(graph, library, "{text}");
             let (out, into) = graph.loads();
             assert!(out.iter().chain(&into).all(|&l| l == u64::from(2 * HEAVY + 2)), "{text}");
         }

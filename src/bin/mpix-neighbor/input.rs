@@ -30,7 +30,8 @@ pub struct Source {
     file: Option<PathBuf>,
 
     /// Generate the graph: grid:8x8x4 (8p: periodic; grid:8x8,box: also across corners),
-    /// regular:N,D, irregpc1:D, irregpc2, airfoil:POINTS, circular:N, horizontal:N
+    /// regular:N,D, irregpc1:D, irregpc2, airfoil:POINTS, star:N,
+    /// circular:4x8, horizontal:4x8, vertical:4x8
     #[arg(long, value_name = "SPEC")]
     generate: Option<Generator>,
 

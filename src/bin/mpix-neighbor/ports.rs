@@ -33,10 +33,11 @@ impl Ord for Time {
 
 /// The cost of sending everything at once (IrregPC's AC): each process sends in the order of its
 /// edges; a message waits until its receiver has received everything that came before it, and
-/// blocks the sender's later messages. `startup` and the result are in units of weight.
+/// blocks the sender's later messages unless it is at most `eager` long: then the network keeps it.
+/// `startup`, `eager` and the result are in units of weight.
 ///
 /// Cost: O(edges log processes) time.
-pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
+pub fn asynchronous(graph: &Graph, startup: f64, eager: f64) -> f64 {
     let processes = graph.processes();
     let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(to_u32(p)).start).collect();
     let mut free = vec![0.0f64; processes];
@@ -52,9 +53,12 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
         }
         next[p] += 1;
         let port = &mut free[graph.target(edge) as usize];
-        *port = port.max(now) + startup + length(graph.weight(edge), 1) as f64;
+        let bytes = length(graph.weight(edge), 1) as f64;
+        let time = startup + bytes;
+        *port = port.max(now) + time;
         end = end.max(*port);
-        ready.push((Time(*port), std::cmp::Reverse(p)));
+        let sent = if bytes <= eager { now + time } else { *port };
+        ready.push((Time(sent), std::cmp::Reverse(p)));
     }
     end
 }
@@ -184,7 +188,9 @@ mod tests {
     fn messages_wait_for_ports() {
         // 0 and 1 send to 2 at once; 1 then sends to 0, but only when 2 has its message
         let graph = Graph::from_edges(3, &[(0, 2, 10), (1, 2, 20), (1, 0, 1)]);
-        assert_eq!(asynchronous(&graph, 5.0), 15.0 + 25.0 + 6.0);
+        assert_eq!(asynchronous(&graph, 5.0, 0.0), 15.0 + 25.0 + 6.0);
+        // the network keeps the second message, and 1 turns to the third one while 2 is busy
+        assert_eq!(asynchronous(&graph, 5.0, 20.0), 15.0 + 25.0);
         // the other way round: 1 sends to 0 while 0 sends to 2
         let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
         assert_eq!(synchronized(&messages, 5.0), 15.0 + 25.0);
@@ -229,7 +235,7 @@ mod tests {
     #[test]
     fn nothing_costs_nothing() {
         let graph = Graph::from_edges(2, &[]);
-        assert_eq!(asynchronous(&graph, 5.0), 0.0);
+        assert_eq!(asynchronous(&graph, 5.0, 0.0), 0.0);
         assert_eq!(synchronized(&[], 5.0), 0.0);
     }
 }

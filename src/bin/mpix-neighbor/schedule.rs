@@ -63,6 +63,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
 
+    /// Share of its blocks that a process of scatter_binomial hands on first
+    #[arg(long, value_name = "ALPHA", default_value_t = Tuning::default().share, value_parser = share)]
+    share: f64,
+
     /// Which processes share a node, for node_aware: a number of processes to a node, or the node
     /// of each process, as 0,0,1,1
     #[arg(long, value_name = "N|LIST", value_parser = placement)]
@@ -127,6 +131,11 @@ pub fn bytes(text: &str) -> Result<f64, String> {
     let (digits, factor) = scaled.unwrap_or((text, 1.0));
     let number = digits.parse::<f64>().ok().filter(|n| (0.0..=1e15).contains(n));
     number.map(|n| n * factor).ok_or_else(|| "not a number of bytes, such as 4096 or 4k".into())
+}
+
+/// A number between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "not a number from 0 to 1".into())
 }
 
 /// `a..b`, without `b`.
@@ -203,7 +212,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let split = arguments.split == Split::Yes;
     let startup_units = startup / f64::from(arguments.unit);
     let (seed, budget, costs) = (arguments.source.seed(), arguments.search.budget, model.costs(arguments.unit));
-    let tuning = Tuning { seed, startup: startup_units, split, half_duplex, budget, costs };
+    let tuning = Tuning { seed, startup: startup_units, split, half_duplex, budget, costs, share: arguments.share };
     let graph = &problem.graph;
     let bound = ports::bound(graph, tuning.startup, half_duplex);
     let (out, into) = graph.degrees();

@@ -6,12 +6,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use mpix_neighbor::model::sparse::paper::{Broadcast, crossover};
-use mpix_neighbor::model::{Load, Loggp, PRESETS, PROTOCOLS, predict_exchange};
+use mpix_neighbor::model::sparse::paper::{self, Broadcast, crossover};
+use mpix_neighbor::model::{Load, Loggp, Network, PRESETS, PROTOCOLS, predict_exchange_on};
 use mpix_neighbor::util::cast::whole;
 use serde::Serialize;
 
 use crate::chart::time;
+use crate::compare::microseconds;
 use crate::curves::{Curve, Curves};
 use crate::failure::Failure;
 use crate::parameters::Parameters;
@@ -43,6 +44,18 @@ pub struct Arguments {
     /// what is measured]
     #[arg(long, value_name = "PRESET|FILE")]
     pub loggp: Vec<String>,
+
+    /// Time of a barrier by the network, instead of one by messages
+    #[arg(long, value_name = "US", value_parser = microseconds, conflicts_with = "compare")]
+    barrier: Option<f64>,
+
+    /// Latency of a synchronous send, instead of an acknowledgement by a message
+    #[arg(long, value_name = "US", value_parser = microseconds, conflicts_with = "compare")]
+    synchronous: Option<f64>,
+
+    /// Print the bounds of DSDE's section 3 too, with either bound of a barrier's time T_BC
+    #[arg(long, conflicts_with = "compare")]
+    bounds: bool,
 
     /// Measure too, under mpirun: among 2, 4, 8, 16 and all processes, 16 at most
     #[arg(long, conflicts_with_all = ["processes", "crossover"])]
@@ -122,6 +135,9 @@ struct Case {
     /// k(P) with either bound of T_BC; `null` where o is 0.
     crossover_lower: f64,
     crossover_upper: f64,
+    /// T_PEX, T_PCX, T_RSX and T_NBX with the lower bound of T_BC, and with the upper one.
+    bounds_lower: [f64; 4],
+    bounds_upper: [f64; 4],
 }
 
 #[derive(Serialize)]
@@ -136,6 +152,8 @@ struct Report {
     messages: u32,
     bytes: u64,
     per_node: u32,
+    #[serde(skip)]
+    bounds: bool,
     machines: Vec<Machine>,
 }
 
@@ -151,28 +169,46 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     // the first preset is the default
     let machines = or_presets(1).into_iter().map(|(name, machine)| predict(name, &machine, arguments)).collect();
-    let report =
-        Report { messages: arguments.messages, bytes: arguments.bytes, per_node: arguments.per_node.unwrap_or(1), machines };
+    let &Arguments { messages, bytes, bounds, .. } = arguments;
+    let report = Report { messages, bytes, per_node: arguments.per_node.unwrap_or(1), bounds, machines };
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
 }
 
 fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
     let case = |&processes: &u32| {
-        let &Arguments { messages, bytes, per_node, .. } = arguments;
+        let &Arguments { messages, bytes, per_node, barrier, synchronous, .. } = arguments;
+        let network = Network { barrier, synchronous };
+        let bound = |bound| barrier.map_or(bound, Broadcast::Takes);
         let load = Load { processes, per_node: per_node.unwrap_or(1), messages, bytes };
         let protocols: Vec<Prediction> = (PROTOCOLS.iter())
-            .map(|e| Prediction { protocol: e.name, predicted_us: finite(predict_exchange(e.protocol, machine, &load)) })
+            .map(|e| Prediction {
+                protocol: e.name,
+                predicted_us: finite(predict_exchange_on(e.protocol, machine, &network, &load)),
+            })
             .collect();
         let times: Vec<_> = protocols.iter().map(|p| p.predicted_us).collect();
         Case {
             processes,
             best: least(&times).map_or("", |i| protocols[i].protocol),
             protocols,
-            crossover_lower: crossover(machine, processes, Broadcast::Lower),
-            crossover_upper: crossover(machine, processes, Broadcast::Upper),
+            crossover_lower: crossover(machine, processes, bound(Broadcast::Lower)),
+            crossover_upper: crossover(machine, processes, bound(Broadcast::Upper)),
+            bounds_lower: bounds(machine, processes, messages, bound(Broadcast::Lower), synchronous),
+            bounds_upper: bounds(machine, processes, messages, bound(Broadcast::Upper), synchronous),
         }
     };
     Machine { parameters: Parameters::new(model, machine), cases: arguments.processes.iter().map(case).collect() }
+}
+
+/// T_PEX, T_PCX, T_RSX and T_NBX of the paper, the last one with what acknowledgements add.
+fn bounds(machine: &Loggp, processes: u32, messages: u32, barrier: Broadcast, synchronous: Option<f64>) -> [f64; 4] {
+    let added = synchronous.map_or_else(|| paper::handshake(machine, messages), |latency| (latency - machine.latency).max(0.0));
+    [
+        paper::pex(machine, processes, messages),
+        paper::pcx(machine, processes, messages),
+        paper::rsx(machine, processes, messages, barrier),
+        paper::nbx(machine, processes, messages, barrier) + added,
+    ]
 }
 
 /// A predicted time; none of what cannot run.
@@ -207,6 +243,27 @@ fn chart(machines: &[(String, Loggp)], processes: &[u32]) -> Result<Curves, Fail
 }
 
 impl Machine {
+    /// The paper's bounds, and how many times as long as NBX PCX takes.
+    fn bounds(&self) -> Table {
+        let mut table = Table::new([
+            "processes",
+            "PEX, PCX",
+            "RSX, least T_BC",
+            "NBX, least T_BC",
+            "PCX / NBX",
+            "RSX, most T_BC",
+            "NBX, most T_BC",
+            "PCX / NBX",
+        ]);
+        let shown = |us: f64| time(us * 1e-6);
+        for Case { processes, bounds_lower, bounds_upper, .. } in &self.cases {
+            let either = |&[_, pcx, rsx, nbx]: &[f64; 4]| [shown(rsx), shown(nbx), format!("{:.2}", pcx / nbx)];
+            let common = [processes.to_string(), shown(bounds_lower[1])];
+            table.row(common.into_iter().chain(either(bounds_lower)).chain(either(bounds_upper)));
+        }
+        table
+    }
+
     fn text(&self) -> String {
         // what can run in none of the cases has no column
         let columns: Vec<usize> =
@@ -238,6 +295,9 @@ impl Report {
         );
         for machine in &self.machines {
             let _ = write!(text, "\n{}", machine.text());
+            if self.bounds {
+                let _ = write!(text, "\nDSDE's bounds\n\n{}", machine.bounds());
+            }
         }
         text
     }

@@ -5,12 +5,14 @@ use super::protocol::rounds;
 use crate::model::Loggp;
 
 /// Selects the bound used for T_BC, the time of a broadcast, of a census, and thus of a barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Broadcast {
     /// Lower bound: every process that has the message forwards it each o.
     Lower,
     /// Time of a binomial tree, and of a dissemination barrier if P is a power of two.
     Upper,
+    /// What the network's own barrier takes, in microseconds.
+    Takes(f64),
 }
 
 /// T_BC(P): at least `log2(P) o`, at most `log2(P) (L + 2 o)` (section 2.3, Corollary 1).
@@ -18,6 +20,7 @@ pub fn broadcast(machine: &Loggp, processes: u32, bound: Broadcast) -> f64 {
     let step = match bound {
         Broadcast::Lower => machine.overhead,
         Broadcast::Upper => machine.latency + 2.0 * machine.overhead,
+        Broadcast::Takes(us) => return us,
     };
     f64::from(processes.max(1)).log2() * step
 }

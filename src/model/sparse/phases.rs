@@ -1,6 +1,6 @@
 //! The phases of protocols: exchanges, rounds, barriers, reductions.
 
-use super::protocol::{CONTROL_BYTES, COUNTER_BYTES, WORD_BYTES, rounds};
+use super::protocol::{CONTROL_BYTES, COUNTER_BYTES, Network, WORD_BYTES, rounds};
 use crate::model::Loggp;
 
 /// How a message travels: see the table in the [module](super).
@@ -54,9 +54,21 @@ pub(super) fn round(machine: &Loggp, bytes: u64) -> f64 {
     exchange(machine, 1.0, bytes, plain(machine, bytes), 0.0).max(machine.gap + machine.transfer(bytes))
 }
 
-/// A dissemination barrier: in round i every process sends to the process 2^i ranks higher.
-pub(super) fn barrier(machine: &Loggp, processes: u32) -> f64 {
-    f64::from(rounds(processes)) * round(machine, CONTROL_BYTES)
+/// An exchange by synchronous sends. A network that acknowledges by itself adds to the latency what
+/// a synchronous send takes longer than a plain one, and costs no process anything.
+pub(super) fn exchange_synchronous(machine: &Loggp, network: &Network, k: f64, bytes: u64, probes: f64) -> f64 {
+    match (synchronous(machine, bytes), network.synchronous) {
+        (ACKNOWLEDGED, Some(latency)) if k > 0.0 => {
+            exchange(machine, k, bytes, EAGER, probes) + (latency - machine.latency).max(0.0)
+        }
+        (travel, _) => exchange(machine, k, bytes, travel, probes),
+    }
+}
+
+/// The network's barrier, or a dissemination barrier: in round i every process sends to the process
+/// 2^i ranks higher.
+pub(super) fn barrier(machine: &Loggp, network: &Network, processes: u32) -> f64 {
+    network.barrier.unwrap_or_else(|| f64::from(rounds(processes)) * round(machine, CONTROL_BYTES))
 }
 
 /// An alltoall of one word, by the cheaper of two algorithms. Bruck: in round i the words whose

@@ -1,7 +1,9 @@
 //! Predicted time of each protocol.
 
 use super::phases::*;
-use super::protocol::{CONTROL_BYTES, INBOX_LONG, INBOX_ROOM, Load, POSTED_BYTES, PROTOCOLS, Protocol, WORD_BYTES, rounds};
+use super::protocol::{
+    CONTROL_BYTES, INBOX_LONG, INBOX_ROOM, Load, Network, POSTED_BYTES, PROTOCOLS, Protocol, WORD_BYTES, rounds,
+};
 use crate::model::Loggp;
 
 /// A crystal router among `processes`, each of which holds `messages` messages at all times: in
@@ -12,9 +14,13 @@ fn crystal(machine: &Loggp, processes: u32, messages: u32, bytes: u64) -> f64 {
 }
 
 /// NBX among `processes`, each of which sends `k` messages to receives posted ahead.
-fn nbx(machine: &Loggp, processes: u32, k: f64, bytes: u64) -> f64 {
-    let travel = if bytes > POSTED_BYTES { ANNOUNCED } else { synchronous(machine, bytes) };
-    exchange(machine, k, bytes, travel, 0.0) + barrier(machine, processes)
+fn nbx(machine: &Loggp, network: &Network, processes: u32, k: f64, bytes: u64) -> f64 {
+    let data = if bytes > POSTED_BYTES {
+        exchange(machine, k, bytes, ANNOUNCED, 0.0)
+    } else {
+        exchange_synchronous(machine, network, k, bytes, 0.0)
+    };
+    data + barrier(machine, network, processes)
 }
 
 /// Inboxes: all bytes pass once, and one message latency signals that they are there. What does not
@@ -56,6 +62,11 @@ fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
 /// Messages from a process to itself do not count: with one process the time is 0. Cost: O(log P).
 /// Processes that pass equal arguments get bitwise equal results.
 pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64 {
+    predict_exchange_on(protocol, machine, &Network::default(), load)
+}
+
+/// [`predict_exchange`] on a network that does more than LogGP says.
+pub fn predict_exchange_on(protocol: Protocol, machine: &Loggp, network: &Network, load: &Load) -> f64 {
     let &Load { processes, messages, bytes, .. } = load;
     if processes <= 1 {
         return 0.0;
@@ -63,8 +74,8 @@ pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64
     let k = f64::from(messages);
     let data = |probes| exchange(machine, k, bytes, plain(machine, bytes), probes);
     match protocol {
-        Protocol::Nbx => nbx(machine, processes, k, bytes),
-        Protocol::NbxProbe => exchange(machine, k, bytes, synchronous(machine, bytes), 1.0) + barrier(machine, processes),
+        Protocol::Nbx => nbx(machine, network, processes, k, bytes),
+        Protocol::NbxProbe => exchange_synchronous(machine, network, k, bytes, 1.0) + barrier(machine, network, processes),
         Protocol::NbxNode => {
             let per_node = load.per_node.clamp(1, processes);
             let nodes = processes.div_ceil(per_node);
@@ -74,11 +85,11 @@ pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64
             let parcels = away.div_ceil(others).min(u64::from(nodes - 1));
             let all = u128::from(away) * u128::from(bytes.saturating_add(CONTROL_BYTES));
             let parcel = u64::try_from(all.div_ceil(u128::from(others * parcels.max(1)))).unwrap_or(u64::MAX);
-            nbx(machine, processes, parcels as f64, parcel) + crystal(machine, per_node, messages, bytes)
+            nbx(machine, network, processes, parcels as f64, parcel) + crystal(machine, per_node, messages, bytes)
         }
         Protocol::Pex => alltoall(machine, processes) + data(0.0),
         Protocol::Pcx | Protocol::PcxLibrary => reduce_scatter(machine, processes) + data(1.0),
-        Protocol::Rsx => exchange(machine, k, WORD_BYTES, ACKNOWLEDGED, 0.0) + barrier(machine, processes) + data(1.0),
+        Protocol::Rsx => exchange(machine, k, WORD_BYTES, ACKNOWLEDGED, 0.0) + barrier(machine, network, processes) + data(1.0),
         Protocol::Crystal => crystal(machine, processes, messages, bytes),
         Protocol::Inbox if load.per_node < processes => f64::INFINITY,
         Protocol::Inbox => inbox(machine, messages, bytes),

@@ -67,6 +67,16 @@ pub struct Load {
     pub bytes: u64,
 }
 
+/// What a network does beyond LogGP's parameters. By default nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Network {
+    /// Time of a barrier of all processes, in microseconds, instead of one by messages.
+    pub barrier: Option<f64>,
+    /// Latency of an eager synchronous send in microseconds (L_s in the paper's Table 2), instead
+    /// of an acknowledgement by a message of its own.
+    pub synchronous: Option<f64>,
+}
+
 /// Bytes of a message without user data: acknowledgements, requests, announcements, rounds of the
 /// barrier. Also the size of a header where several messages travel together.
 pub const CONTROL_BYTES: u64 = 16;

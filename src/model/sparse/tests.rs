@@ -233,7 +233,7 @@ fn barriers_are_the_simulators() {
     for m in machines() {
         let slack = (m.gap - m.latency - 2.0 * m.overhead).max(0.0);
         for p in [2, 3, 7, 64, 100] {
-            let (simulated, predicted) = (simulated_rounds(&m, p, |_| CONTROL_BYTES), barrier(&m, p));
+            let (simulated, predicted) = (simulated_rounds(&m, p, |_| CONTROL_BYTES), barrier(&m, &Network::default(), p));
             assert!((predicted - slack - simulated).abs() < 1e-9, "{p}: {simulated} {predicted} {m:?}");
         }
     }
@@ -370,7 +370,7 @@ fn inboxes_by_hand() {
 #[test]
 fn long_messages_travel_otherwise() {
     let m = Loggp::preset("big_red").unwrap();
-    let of = |bytes, travel, probes| exchange(&m, 3.0, bytes, travel, probes) + barrier(&m, 100);
+    let of = |bytes, travel, probes| exchange(&m, 3.0, bytes, travel, probes) + barrier(&m, &Network::default(), 100);
     let time = |p, bytes| predict_exchange(p, &m, &Load { processes: 100, per_node: 1, messages: 3, bytes });
     for (bytes, travel) in [(1536, ACKNOWLEDGED), (1537, RENDEZVOUS), (4096, RENDEZVOUS), (4097, ANNOUNCED)] {
         assert_eq!(time(Protocol::Nbx, bytes), of(bytes, travel, 0.0), "{bytes}");

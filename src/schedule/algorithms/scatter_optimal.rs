@@ -28,12 +28,13 @@
 //! too, so that the tree is never slower than those, for any parameters.
 
 use crate::schedule::costs::Costs;
+use crate::schedule::input::Tuning;
 use crate::util::cast::to_u32;
 
 /// For each number of processes from 0 to `processes`, the number of blocks to send away first;
 /// `weight` is that of a block.
-pub(in crate::schedule) fn splits(processes: u32, weight: f64, costs: &Costs) -> Vec<u32> {
-    tree(processes, weight, costs).0
+pub(in crate::schedule) fn splits(processes: u32, weight: f64, tuning: &Tuning) -> Vec<u32> {
+    tree(processes, weight, &tuning.costs).0
 }
 
 /// Returns the splits and the times t.
@@ -101,7 +102,7 @@ mod tests {
     /// and 170.
     #[test]
     fn splits_that_the_paper_quotes() {
-        let splits = splits(320, 1.0, &simplified(30.0, 10.0));
+        let splits = tree(320, 1.0, &simplified(30.0, 10.0)).0;
         assert_eq!((splits[5], splits[320]), (1, 150));
     }
 
@@ -138,8 +139,8 @@ mod tests {
         let (splits, times) = tree(100_000, 8.0, &Costs::default());
         assert_eq!((splits.len(), times.len()), (100_001, 100_001));
         assert!(times.is_sorted());
-        assert_eq!(super::splits(1, 1.0, &Costs::default()), [0, 0]);
-        assert_eq!(super::splits(0, 1.0, &Costs::default()), [0]);
+        assert_eq!(super::splits(1, 1.0, &Tuning::default()), [0, 0]);
+        assert_eq!(super::splits(0, 1.0, &Tuning::default()), [0]);
     }
 
     proptest! {
