@@ -9,12 +9,16 @@
 #include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /* ends the process, as the library does under the wrong MPI: no error handler can be called */
 static _Noreturn void end(const char *format, ...) {
+  static int ending;
+  /* another thread says it */
+  while (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL)) pause();
   char text[4096] = "mpix-neighbor: ";
   size_t room = sizeof text - 32, length = strlen(text);
   va_list list;
@@ -55,50 +59,59 @@ static const char *libraries(char *text, size_t room) {
   return length ? text : "none";
 }
 
-/* what an MPI says of itself, first line only */
-static const char *version(void *scope, char *text) {
+/* what the MPI says of itself, first line only; of a process that ends: the memory is not freed */
+static const char *version(void) {
   int (*get)(char *, int *), length = 0;
-  void *found = dlsym(scope, "MPI_Get_library_version");
+  void *found = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
   memcpy(&get, &found, sizeof found);
-  if (!found || get(text, &length) != 0) return "";
+  /* more than any MPI writes */
+  char *text = calloc(1 << 16, 1);
+  if (!found || !text || get(text, &length) != 0) return "";
   text[strcspn(text, "\r\n")] = 0;
   return text;
 }
 
-struct search {
-  unsigned families;
-  int promote;
+/* files of the process that may be MPIs */
+struct names {
+  const char *name[64];
+  int count;
 };
 
-/* An object of the process: its MPI, if it is one. A module of Python, say, keeps the names of its
-   MPI to itself: the library that is loaded next must see them. */
-static int look_at(struct dl_phdr_info *object, size_t size, void *argument) {
+static int collect(struct dl_phdr_info *object, size_t size, void *argument) {
   (void)size;
-  struct search *search = argument;
+  struct names *names = argument;
   const char *name = strrchr(object->dlpi_name, '/');
-  if (!name || strncmp(name, "/libmpi", 7) != 0 || strncmp(name, "/libmpix", 8) == 0) return 0;
-  void *library = dlopen(object->dlpi_name, RTLD_NOW | RTLD_NOLOAD | (search->promote ? RTLD_GLOBAL : RTLD_LOCAL));
-  if (!library) return 0;
-  search->families |= mpixn_families_in(library);
-  dlclose(library);
+  if (name && strncmp(name, "/libmpi", 7) == 0 && strncmp(name, "/libmpix", 8) != 0 && names->count < 64) names->name[names->count++] = object->dlpi_name;
   return 0;
+}
+
+/* The families of MPIs whose names the rest of the process does not see, as those of a module of
+   Python. The library that is loaded next must see them: they are made so. */
+static unsigned promote(void) {
+  struct names names = {.count = 0};
+  unsigned families = 0;
+  /* not in the callback: the loader's lists are locked there */
+  dl_iterate_phdr(collect, &names);
+  for (int i = 0; i < names.count; i++) {
+    void *library = dlopen(names.name[i], RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (!library) continue;
+    families |= mpixn_families_in(library);
+    dlclose(library);
+  }
+  return families;
 }
 
 /* the one family whose MPI the process has loaded */
 static int find(void) {
-  struct search search = {mpixn_families_in(RTLD_DEFAULT), 0};
-  /* more than any MPI writes */
-  static char said[1 << 16], have[256];
-  if (!search.families) {
-    search.promote = 1;
-    dl_iterate_phdr(look_at, &search);
-  }
-  if (!search.families) {
-    const char *text = version(RTLD_DEFAULT, said);
+  unsigned families = mpixn_families_in(RTLD_DEFAULT);
+  char have[256];
+  if (!families) families = promote();
+  if (!families) {
+    const char *text = version();
     end("%s%s; there are libraries for: %s", *text ? "this is an unknown MPI: " : "no MPI is loaded in this process", text, libraries(have, sizeof have));
   }
-  if (search.families & (search.families - 1)) end("several MPIs are loaded in this process; there are libraries for: %s", libraries(have, sizeof have));
-  return __builtin_ctz(search.families);
+  if (families & (families - 1)) end("several MPIs are loaded in this process; there are libraries for: %s", libraries(have, sizeof have));
+  return __builtin_ctz(families);
 }
 
 /* the table, and the name of each entry */
@@ -113,7 +126,7 @@ enum { ENTRIES = sizeof entries / sizeof *entries };
 
 /* Fills the table. Several threads may: they write the same. */
 HIDDEN void mpixn_bind(void) {
-  static char said[1 << 16], have[256];
+  char have[256];
   int family = find();
   struct file file = file_for(family);
   void *library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL);
@@ -122,7 +135,7 @@ HIDDEN void mpixn_bind(void) {
     char why[2048];
     snprintf(why, sizeof why, "%s", dlerror());
     end("this process runs under %s (%s), and the library for that cannot be loaded: %s; there are libraries for: %s",
-        mpixn_families[family].name, version(RTLD_DEFAULT, said), why, libraries(have, sizeof have));
+        mpixn_families[family].name, version(), why, libraries(have, sizeof have));
   }
   void *found[ENTRIES];
   for (int i = 0; i < ENTRIES; i++)
