@@ -27,6 +27,8 @@ OUT := build/$(KEY)
 BUILT := $(TARGET)/release
 OPENMPI := MPICC=mpicc.openmpi MPICXX=mpicxx.openmpi MPIRUN=mpirun.openmpi MPIFC=mpifort.openmpi
 MPICH := MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich MPIFC=mpifort.mpich
+# the MPI-5 standard ABI, of the MPI that MPI_ABI names
+ABI := MPICC=$(CURDIR)/scripts/abi/mpicc MPIRUN=$(CURDIR)/scripts/abi/mpirun
 
 LIB := $(BUILT)/libmpix_neighbor.so
 PRELOAD := $(BUILT)/libmpix_neighbor_preload.so
@@ -62,7 +64,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
 BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport setup
 
-.PHONY: all lib preload preloads python tool tool-mpi fortran header install uninstall dist deb site clean help \
+.PHONY: all lib preload preloads flavors install-all test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python \
@@ -95,6 +97,11 @@ $(PRELOAD): $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(LIB)
 preloads:
 	@$(MAKE) preload $(OPENMPI)
 	@$(MAKE) preload $(MPICH)
+
+# one libmpix_neighbor.so for all MPIs, in build/flavors, and the libraries behind it
+flavors:
+	@MPICC=cc scripts/deps flavors
+	@scripts/front build/flavors
 
 # the wheel of the Python package, with the libraries of both inside
 python:
@@ -152,6 +159,10 @@ INSTALLING = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BI
 install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB)) $(TOOL)
 	@$(INSTALLING) install
 
+# the same with one library for all MPIs, for C and C++: no static one, Fortran or preload library
+install-all: flavors tool
+	@$(INSTALLING) install-all
+
 # removes exactly what was installed below PREFIX
 uninstall:
 	@$(INSTALLING) uninstall
@@ -196,6 +207,10 @@ $(OUT)/%: examples/%.c $(wildcard examples/*.h) $(HEADER) $(LIB) | $(OUT)
 
 $(OUT)/%: benches/%.c $(wildcard benches/*.h) $(HEADER) $(LIB) | $(OUT)
 	$(COMPILE) $< -o $@ $(LINK) -lm
+
+# what a call costs through the front
+$(OUT)/front: benches/front.c | $(OUT)
+	$(COMPILE) $< -o $@ -ldl
 
 # what a call costs that passes through
 $(OUT)/passthrough: benches/passthrough.c | $(OUT)
@@ -302,6 +317,7 @@ test-rest:
 	c_tests/dist
 	@$(MAKE) test-packages
 	@$(MAKE) test-simulate
+	@$(MAKE) test-abi test-flavors
 	clients/run quick
 	@$(MAKE) test-python
 
@@ -391,6 +407,19 @@ fuzz:
 test-mpis:
 	@scripts/deps test-mpis
 	@scripts/test-mpis
+
+# some of the C tests under the MPI-5 standard ABI, with MPICH 5 from its Python package
+test-abi:
+	@scripts/deps test-mpis
+	@$(ABI) scripts/test-abi
+
+# one library for all MPIs, under each of them, and installed
+test-flavors:
+	@scripts/deps test-mpis
+	@$(MAKE) flavors
+	c_tests/needed build/flavors
+	c_tests/front build/flavors
+	c_tests/install-all
 
 # the Python package: its wheel, installed; tests, examples and documentation, on both MPIs
 test-python:

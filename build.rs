@@ -4,6 +4,7 @@
 fn main() {
     println!("cargo::rerun-if-changed=src/mpi/constants.c");
     println!("cargo::rerun-if-changed=src/mpi/simgrid.c");
+    println!("cargo::rerun-if-changed=src/mpi/families.h");
     println!("cargo::rerun-if-env-changed=MPICC");
     // not rustc-cdylib-link-arg, which cargo also applies to packages that depend on this one: the
     // preload library would bear this name, and ldconfig would take it for this one

@@ -44,7 +44,7 @@ fn comments_are_at_most_100_columns_wide() {
     let mut files = vec![root.join("build.rs"), root.join("Makefile")];
     let folders = [
         "src", "bindings", "preload", "tests", "benches", "c_tests", "examples", "include", "fortran", "python", "scripts",
-        "clients",
+        "clients", "front",
     ];
     for folder in folders {
         files.extend(files_below(&root.join(folder), &[""]));

@@ -12,6 +12,7 @@
 //!                     |         +-> manual      man/man3/*.3
 //!                     |
 //!                     +-------> python          python/mpix_neighbor/_functions.py
+//!                     +-------> front           front/functions.h
 //! ```
 //!
 //! `make header` writes the files, and `tests/generated.rs` of the library reports those that are
@@ -24,6 +25,7 @@ use std::path::Path;
 mod content;
 mod entry_points;
 mod fortran;
+mod front;
 mod header;
 mod manual;
 mod python;
@@ -56,6 +58,7 @@ pub fn generate(root: &Path, emit: &mut dyn FnMut(&str, &str)) {
     emit("fortran/mpix_neighbor.f90", &fortran::module(&interface));
     emit("fortran/glue.c", &fortran::glue(&interface));
     emit("python/mpix_neighbor/_functions.py", &python::functions(&table, &interface));
+    emit("front/functions.h", &front::functions(&table));
     for (path, text) in reference::pages(&table, &interface).into_iter().chain(manual::pages(&table, &interface)) {
         emit(&path, &text);
     }

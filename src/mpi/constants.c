@@ -1,5 +1,6 @@
 /* What mpi.h has only as macros, or what cannot be written in Rust, in a form that Rust can link
    to. */
+#include "families.h"
 #include <mpi.h>
 #include <stddef.h>
 
@@ -66,19 +67,31 @@ int mpixn_create_type_keyval(MPI_Type_delete_attr_function *delete_fn, int *keyv
   return MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_fn, keyval, NULL);
 }
 
-/* family of the MPI that the library is built for, as MPI_Get_library_version of that family
-   begins */
-const char *mpixn_family(void) {
+/* family of the MPI that the library is built for; -1: mpi.h does not identify it, or it has no
+   relatives */
 #if defined(OPEN_MPI)
-  return "Open MPI";
+enum { FAMILY = MPIXN_OPEN_MPI };
 #elif defined(MPICH_VERSION)
-  return "MPICH";
-#elif defined(SMPI_H)
-  return "SimGrid";
+enum { FAMILY = MPIXN_MPICH };
+#elif defined(MPI_ABI_VERSION)
+enum { FAMILY = MPIXN_STANDARD };
 #else
-  return "";
+enum { FAMILY = -1 };
 #endif
+
+/* its name */
+const char *mpixn_family(void) {
+#ifdef SMPI_H
+  return "SimGrid";
+#endif
+  return FAMILY < 0 ? "" : mpixn_families[FAMILY < 0 ? 0 : FAMILY].name;
 }
+
+/* the families, as bits, whose MPI is in `scope`, a handle of dlopen; null: the process */
+unsigned mpixn_families_of(void *scope) { return mpixn_families_in(scope); }
+
+/* the name of a family; null: there are no more */
+const char *mpixn_family_name(int family) { return family < MPIXN_FAMILIES ? mpixn_families[family].name : NULL; }
 
 /* the same with the version, for people */
 #define TEXT_OF(x) #x
@@ -90,6 +103,8 @@ const char *mpixn_built_for(void) {
   return "MPICH " MPICH_VERSION;
 #elif defined(SMPI_H)
   return "SimGrid (SMPI)";
+#elif defined(MPI_ABI_VERSION)
+  return "the MPI-5 standard ABI " TEXT(MPI_ABI_VERSION) "." TEXT(MPI_ABI_SUBVERSION);
 #else
   return "another MPI";
 #endif
@@ -169,23 +184,24 @@ const int mpixn_combiners[] = {
 const int mpixn_order_fortran = MPI_ORDER_FORTRAN;
 const int mpixn_distribute[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG};
 
+/* MPI 4 has these, and MPIs of one family are of MPI 3 or of MPI 4: null where the one that runs
+   has not */
+#pragma weak MPI_Type_get_envelope_c
+#pragma weak MPI_Type_get_contents_c
+int MPI_Type_get_envelope_c(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
+int MPI_Type_get_contents_c(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int[], MPI_Aint[], MPI_Count[], MPI_Datatype[]);
+
 /* numbers: how many integers, addresses, large counts and datatypes a datatype was made of */
 int mpixn_type_envelope(MPI_Datatype type, MPI_Count numbers[4], int *combiner) {
-#if MPI_VERSION >= 4
-  return MPI_Type_get_envelope_c(type, &numbers[0], &numbers[1], &numbers[2], &numbers[3], combiner);
-#else
+  if (MPI_Type_get_envelope_c) return MPI_Type_get_envelope_c(type, &numbers[0], &numbers[1], &numbers[2], &numbers[3], combiner);
   int integers, addresses, types, rc = MPI_Type_get_envelope(type, &integers, &addresses, &types, combiner);
   numbers[0] = integers, numbers[1] = addresses, numbers[2] = 0, numbers[3] = types;
   return rc;
-#endif
 }
 
 /* the arrays are as long as the envelope says */
 int mpixn_type_contents(MPI_Datatype type, const MPI_Count numbers[4], int integers[], MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]) {
-#if MPI_VERSION >= 4
-  return MPI_Type_get_contents_c(type, numbers[0], numbers[1], numbers[2], numbers[3], integers, addresses, counts, types);
-#else
-  (void)counts;
+  if (MPI_Type_get_contents_c)
+    return MPI_Type_get_contents_c(type, numbers[0], numbers[1], numbers[2], numbers[3], integers, addresses, counts, types);
   return MPI_Type_get_contents(type, (int)numbers[0], (int)numbers[1], (int)numbers[3], integers, addresses, types);
-#endif
 }

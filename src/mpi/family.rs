@@ -5,8 +5,8 @@
 //! these agree: a library built for Open MPI 4 runs under Open MPI 5, one for MPICH under its
 //! relatives.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::Once;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::{Once, OnceLock};
 
 use super::library_version;
 use crate::error::{Error, Result};
@@ -15,16 +15,16 @@ use crate::util::backoff::Pace;
 unsafe extern "C" {
     fn mpixn_family() -> *const c_char;
     fn mpixn_built_for() -> *const c_char;
+    fn mpixn_families_of(scope: *mut c_void) -> c_uint;
+    safe fn mpixn_family_name(family: c_int) -> *const c_char;
     safe static mpixn_simulated: c_int;
 }
 
 const OPEN_MPI: &str = "Open MPI";
 const MPICH: &str = "MPICH";
 const SIMGRID: &str = "SimGrid";
-
-/// Symbols that all MPIs of a family export, and no others.
-const OF_OPEN_MPI: &CStr = c"ompi_mpi_comm_world";
-const OF_MPICH: &CStr = c"MPII_Comm_get_attr";
+/// What any MPI may have, beside or in place of the interface of its family.
+const STANDARD: &str = "MPI-5 standard ABI";
 
 /// A part of `MPI_Get_library_version`'s text, and the family that it identifies.
 const NAMES: [(&str, &str); 9] = [
@@ -55,7 +55,11 @@ pub fn wait_yields() -> bool {
 
 /// Returns true if the MPI is Open MPI.
 pub fn is_open_mpi() -> bool {
-    built() == "Open MPI"
+    static RUNNING: OnceLock<bool> = OnceLock::new();
+    match built() {
+        STANDARD => *RUNNING.get_or_init(|| library_version().contains(OPEN_MPI)),
+        built => built == OPEN_MPI,
+    }
 }
 
 /// Returns true if the processes are simulated: they share one process of the system, its memory
@@ -137,7 +141,8 @@ const EXIT_CODE: c_int = 1;
 /// Returns true if a library for the family `built` works under an MPI that calls itself `running`.
 /// Unknown names belong to vendors' MPIs, which descend from one of the two families.
 fn fits(built: &str, running: &str, exports_open_mpi: impl FnOnce() -> bool) -> bool {
-    if built.is_empty() {
+    // whoever has the standard ABI
+    if built.is_empty() || built == STANDARD {
         return true;
     }
     match NAMES.iter().find(|(name, _)| running.contains(name)) {
@@ -155,13 +160,22 @@ fn exports_open_mpi() -> bool {
 /// program's own libraries before those that this library needs, so the Fortran part of a program
 /// may call one MPI and its C part another.
 fn beside() -> Option<&'static str> {
-    let (marker, family) = match built() {
-        OPEN_MPI => (OF_MPICH, MPICH),
-        MPICH => (OF_OPEN_MPI, OPEN_MPI),
-        _ => return None,
+    let built = built();
+    let mut others = families(libc::RTLD_DEFAULT).filter(|family| *family != built);
+    [OPEN_MPI, MPICH, STANDARD].contains(&built).then(|| others.next()).flatten()
+}
+
+/// Returns the families whose MPI is in a library, by a handle of `dlopen`, or in the process.
+fn families(scope: *mut c_void) -> impl Iterator<Item = &'static str> {
+    // SAFETY: looks up symbols; nothing is loaded. The function of MPI that is called, to ask for
+    // the ABI, may be called at any time.
+    let found = unsafe { mpixn_families_of(scope) };
+    let named = |family: c_int| {
+        let name = mpixn_family_name(family);
+        // SAFETY: a string constant of the C file, or null.
+        (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default())
     };
-    // SAFETY: looks up a symbol; nothing is loaded.
-    (!unsafe { libc::dlsym(libc::RTLD_DEFAULT, marker.as_ptr()) }.is_null()).then_some(family)
+    (0..).map_while(named).enumerate().filter(move |(family, _)| found >> family & 1 != 0).map(|(_, name)| name)
 }
 
 /// Returns the family of the library that contains an address, identified by a symbol that it or
@@ -178,12 +192,8 @@ fn family_of(address: *const c_void) -> Option<&'static str> {
         if library.is_null() {
             return None;
         }
-        let has = |name: &CStr| !libc::dlsym(library, name.as_ptr()).is_null();
-        let found = match (has(OF_OPEN_MPI), has(OF_MPICH)) {
-            (true, false) => Some(OPEN_MPI),
-            (false, true) => Some(MPICH),
-            _ => None,
-        };
+        let mut all = families(library);
+        let found = all.next().filter(|_| all.next().is_none());
         libc::dlclose(library);
         found
     }
@@ -210,6 +220,12 @@ mod tests {
         for running in ["SMPI Version 3.32. Copyright The SimGrid Team 2007-2022", "SimGrid 4"] {
             assert!(fits(SIMGRID, running, no) && !fits(OPEN_MPI, running, no) && !fits(MPICH, running, no), "{running}");
         }
+    }
+
+    #[test]
+    fn the_standard_abi_fits_whoever_has_it() {
+        let no = || unreachable!("the name does not matter");
+        assert!(fits(STANDARD, "MPICH Version: 5.0.2", no) && fits(STANDARD, "Open MPI v6.0.0", no));
     }
 
     #[test]

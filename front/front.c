@@ -1,0 +1,206 @@
+/* The front: a libmpix_neighbor.so for programs of every MPI. Its functions are jumps through a
+   table. The first call finds the MPI that the process has loaded, loads the library that is built
+   for its family and lies beside this file, libmpix_neighbor_<flavor>.so, and fills the table.
+
+   Handles of MPI are of another size in each family: no function here looks at its arguments. */
+#define _GNU_SOURCE
+#include "../src/mpi/families.h"
+#include "functions.h"
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* ends the process, as the library does under the wrong MPI: no error handler can be called */
+static _Noreturn void end(const char *format, ...) {
+  static int ending;
+  /* another thread says it */
+  while (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL)) pause();
+  char text[4096] = "mpix-neighbor: ";
+  size_t room = sizeof text - 32, length = strlen(text);
+  va_list list;
+  va_start(list, format);
+  int printed = vsnprintf(text + length, room - length, format, list);
+  va_end(list);
+  length += printed < 0 ? 0 : (size_t)printed < room - length ? (size_t)printed : room - length - 1;
+  length += (size_t)sprintf(text + length, ". The program ends here.\n");
+  /* a single write, so that the lines of several processes do not mix; its failure cannot be
+     reported */
+  if (write(STDERR_FILENO, text, length) < 0) _exit(1);
+  _exit(1);
+}
+
+/* the file of the library for a family, in the folder of this one */
+struct file {
+  char path[4096];
+};
+
+static struct file file_for(int family) {
+  struct file file;
+  Dl_info own;
+  if (!dladdr(mpixn_families, &own) || !own.dli_fname) end("the loader does not tell where libmpix_neighbor.so lies");
+  const char *slash = strrchr(own.dli_fname, '/');
+  int folder = slash ? (int)(slash - own.dli_fname) : 1;
+  int printed = snprintf(file.path, sizeof file.path, "%.*s/libmpix_neighbor_%s.so", folder, slash ? own.dli_fname : ".", mpixn_families[family].flavor);
+  if (printed < 0 || (size_t)printed >= sizeof file.path) end("the path of libmpix_neighbor.so is too long");
+  return file;
+}
+
+/* the families that there are libraries for, for people */
+static const char *libraries(char *text, size_t room) {
+  size_t length = 0;
+  *text = 0;
+  for (int i = 0; i < MPIXN_FAMILIES; i++)
+    if (access(file_for(i).path, R_OK) == 0 && length < room)
+      length += (size_t)snprintf(text + length, room - length, "%s%s", length ? ", " : "", mpixn_families[i].name);
+  return length ? text : "none";
+}
+
+/* what the MPI says of itself, first line only; of a process that ends: the memory is not freed */
+static const char *version(void) {
+  int (*get)(char *, int *), length = 0;
+  void *found = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
+  memcpy(&get, &found, sizeof found);
+  /* more than any MPI writes */
+  char *text = calloc(1 << 16, 1);
+  if (!found || !text || get(text, &length) != 0) return "";
+  text[strcspn(text, "\r\n")] = 0;
+  return text;
+}
+
+/* files of the process that may be MPIs */
+struct names {
+  const char *name[64];
+  int count;
+};
+
+static int collect(struct dl_phdr_info *object, size_t size, void *argument) {
+  (void)size;
+  struct names *names = argument;
+  const char *name = strrchr(object->dlpi_name, '/');
+  if (name && strncmp(name, "/libmpi", 7) == 0 && strncmp(name, "/libmpix", 8) != 0 && names->count < 64) names->name[names->count++] = object->dlpi_name;
+  return 0;
+}
+
+/* The families of MPIs whose names the rest of the process does not see, as those of a module of
+   Python. The library that is loaded next must see them: they are made so. */
+static unsigned promote(void) {
+  struct names names = {.count = 0};
+  unsigned families = 0;
+  /* not in the callback: the loader's lists are locked there */
+  dl_iterate_phdr(collect, &names);
+  for (int i = 0; i < names.count; i++) {
+    void *library = dlopen(names.name[i], RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (!library) continue;
+    families |= mpixn_families_in(library);
+    dlclose(library);
+  }
+  return families;
+}
+
+/* the one family whose MPI the process has loaded */
+static int find(void) {
+  unsigned families = mpixn_families_in(RTLD_DEFAULT);
+  char have[256];
+  if (!families) families = promote();
+  if (!families) {
+    const char *text = version();
+    end("%s%s; there are libraries for: %s", *text ? "this is an unknown MPI: " : "no MPI is loaded in this process", text, libraries(have, sizeof have));
+  }
+  if (families & (families - 1)) end("several MPIs are loaded in this process; there are libraries for: %s", libraries(have, sizeof have));
+  return __builtin_ctz(families);
+}
+
+/* the table, and the name of each entry */
+#define SLOT(name) HIDDEN extern void *mpixn_slot_##name;
+FUNCTIONS(SLOT)
+#define ENTRY(name) {#name, &mpixn_slot_##name},
+static const struct {
+  const char *name;
+  void **slot;
+} entries[] = {FUNCTIONS(ENTRY)};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+/* Fills the table. Several threads may: they write the same. */
+HIDDEN void mpixn_bind(void) {
+  char have[256];
+  int family = find();
+  struct file file = file_for(family);
+  void *library = dlopen(file.path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    /* good until the loader is called again */
+    char why[2048];
+    snprintf(why, sizeof why, "%s", dlerror());
+    end("this process runs under %s (%s), and the library for that cannot be loaded: %s; there are libraries for: %s",
+        mpixn_families[family].name, version(), why, libraries(have, sizeof have));
+  }
+  void *found[ENTRIES];
+  for (int i = 0; i < ENTRIES; i++)
+    if (!(found[i] = dlsym(library, entries[i].name))) end("%s has no %s: it is of another release than libmpix_neighbor.so", file.path, entries[i].name);
+  for (int i = 0; i < ENTRIES; i++) __atomic_store_n(entries[i].slot, found[i], __ATOMIC_RELEASE);
+}
+
+/* What an entry of the table leads to at first: keeps the registers of arguments, fills the table,
+   and jumps again. */
+#if defined(__x86_64__)
+__asm__(".text\n"
+        "mpixn_first:\n"
+        "  .cfi_startproc\n"
+        "  endbr64\n"
+        "  pushq %rbp\n  .cfi_def_cfa_offset 16\n  .cfi_offset %rbp, -16\n"
+        "  movq %rsp, %rbp\n  .cfi_def_cfa_register %rbp\n"
+        "  andq $-16, %rsp\n  subq $208, %rsp\n"
+        "  movq %rdi, (%rsp)\n  movq %rsi, 8(%rsp)\n  movq %rdx, 16(%rsp)\n  movq %rcx, 24(%rsp)\n"
+        "  movq %r8, 32(%rsp)\n  movq %r9, 40(%rsp)\n  movq %rax, 48(%rsp)\n  movq %r11, 56(%rsp)\n"
+        "  movaps %xmm0, 64(%rsp)\n  movaps %xmm1, 80(%rsp)\n  movaps %xmm2, 96(%rsp)\n  movaps %xmm3, 112(%rsp)\n"
+        "  movaps %xmm4, 128(%rsp)\n  movaps %xmm5, 144(%rsp)\n  movaps %xmm6, 160(%rsp)\n  movaps %xmm7, 176(%rsp)\n"
+        "  call mpixn_bind\n"
+        "  movq (%rsp), %rdi\n  movq 8(%rsp), %rsi\n  movq 16(%rsp), %rdx\n  movq 24(%rsp), %rcx\n"
+        "  movq 32(%rsp), %r8\n  movq 40(%rsp), %r9\n  movq 48(%rsp), %rax\n  movq 56(%rsp), %r11\n"
+        "  movaps 64(%rsp), %xmm0\n  movaps 80(%rsp), %xmm1\n  movaps 96(%rsp), %xmm2\n  movaps 112(%rsp), %xmm3\n"
+        "  movaps 128(%rsp), %xmm4\n  movaps 144(%rsp), %xmm5\n  movaps 160(%rsp), %xmm6\n  movaps 176(%rsp), %xmm7\n"
+        "  movq %rbp, %rsp\n  popq %rbp\n  .cfi_def_cfa %rsp, 8\n"
+        "  jmp *(%r11)\n"
+        "  .cfi_endproc\n");
+/* %r11, which no argument is passed in, is the entry's address */
+#define JUMP(name)                                                                                       \
+  __asm__(".text\n  .p2align 4\n  .globl " #name "\n  .type " #name ", @function\n" #name ":\n"            \
+          "  endbr64\n  jmp *mpixn_slot_" #name "(%rip)\n"                                                 \
+          "mpixn_first_" #name ":\n  endbr64\n"                                                            \
+          "  leaq mpixn_slot_" #name "(%rip), %r11\n  jmp mpixn_first\n"                                   \
+          "  .size " #name ", .-" #name "\n"                                                               \
+          ".data\n  .p2align 3\n  .globl mpixn_slot_" #name "\n  .hidden mpixn_slot_" #name "\n"           \
+          "mpixn_slot_" #name ":\n  .quad mpixn_first_" #name "\n.text\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        "mpixn_first:\n"
+        "  .cfi_startproc\n"
+        "  stp x29, x30, [sp, #-224]!\n"
+        "  .cfi_def_cfa_offset 224\n  .cfi_offset 29, -224\n  .cfi_offset 30, -216\n"
+        "  mov x29, sp\n"
+        "  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n  stp x6, x7, [sp, #64]\n"
+        "  stp x8, x17, [sp, #80]\n"
+        "  stp q0, q1, [sp, #96]\n  stp q2, q3, [sp, #128]\n  stp q4, q5, [sp, #160]\n  stp q6, q7, [sp, #192]\n"
+        "  bl mpixn_bind\n"
+        "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n  ldp x4, x5, [sp, #48]\n  ldp x6, x7, [sp, #64]\n"
+        "  ldp x8, x17, [sp, #80]\n"
+        "  ldp q0, q1, [sp, #96]\n  ldp q2, q3, [sp, #128]\n  ldp q4, q5, [sp, #160]\n  ldp q6, q7, [sp, #192]\n"
+        "  ldp x29, x30, [sp], #224\n"
+        "  .cfi_def_cfa_offset 0\n  .cfi_restore 29\n  .cfi_restore 30\n"
+        "  ldr x16, [x17]\n  br x16\n"
+        "  .cfi_endproc\n");
+/* x16 and x17, which no argument is passed in, are free for this */
+#define JUMP(name)                                                                                       \
+  __asm__(".text\n  .p2align 4\n  .globl " #name "\n  .type " #name ", %function\n" #name ":\n"            \
+          "  hint #34\n  adrp x17, mpixn_slot_" #name "\n  add x17, x17, :lo12:mpixn_slot_" #name "\n"      \
+          "  ldr x16, [x17]\n  br x16\n"                                                                    \
+          "  .size " #name ", .-" #name "\n"                                                                \
+          ".data\n  .p2align 3\n  .globl mpixn_slot_" #name "\n  .hidden mpixn_slot_" #name "\n"            \
+          "mpixn_slot_" #name ":\n  .quad mpixn_first\n.text\n");
+#else
+#error "the front is written for x86-64 and aarch64"
+#endif
+FUNCTIONS(JUMP)
