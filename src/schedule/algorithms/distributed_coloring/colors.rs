@@ -38,6 +38,12 @@ impl Window {
         Window { limit, start, words: WINDOW, total }
     }
 
+    /// Trials in which all words are reported, rounded up to a power of two: then the end of a
+    /// longer period is that of all shorter ones, too.
+    pub(super) fn period(&self) -> u32 {
+        if self.total <= WINDOW { 1 } else { self.total.div_ceil(WINDOW).next_power_of_two() }
+    }
+
     /// Number, within the palette, of the j-th word of the window.
     pub(super) fn word(&self, j: u32) -> u32 {
         (self.start + j) % self.total

@@ -10,7 +10,8 @@
 //! free at both ends, and keeps it unless another edge wants the same. This implementation adds:
 //! - A sender proposes different colors for its edges, so that collisions occur only at receivers.
 //! - A receiver reports its free colors, so that no sender proposes a taken color.
-//! - If no color is free at both ends of an edge, another edge of the sender changes its color.
+//! - If no color is free at both ends of an edge, another edge of the sender changes its color; in a
+//!   palette that takes several messages to report, only once all of it has been reported.
 //! - The palette starts with as many colors as the larger degree of the two ends, and grows by 1/32
 //!   of that in each trial after the sixth, up to the sum of the degrees minus one, with which a
 //!   color is always free.
@@ -59,9 +60,9 @@
 //! and once more. Memory: at most about 24 words per edge, plus one bit per color. A palette of 32
 //! colors or more reaches its maximum within about 130 trials of its stage, a smaller one within
 //! twice as many trials as it has colors. From then on at least one edge gets a color in each
-//! trial. (If a pair's palette has more than 256 colors: in as many trials as it takes to report
-//! all of it. With `half_duplex`: with positive probability.) This proves termination; the number
-//! of steps is much smaller in practice.
+//! trial. (If a pair's palette has more than 256 colors: in at most four times as many trials as it
+//! takes to report all of it. With `half_duplex`: with positive probability.) This proves
+//! termination; the number of steps is much smaller in practice.
 //!
 //! Measured on random regular multigraphs of P processes and degree d with the default seed:
 //! rounds, steps of all processes, messages and words per edge. "3" (three classes): a quarter of

@@ -375,7 +375,12 @@ impl Negotiation {
             edge_of[edge.color as usize] = to_u32(e);
         }
         for &(.., drawn, t, i) in &wanting[..stuck] {
-            self.make_way(t, i, drawn, &edge_of);
+            // A color that is free here may be free there, too, and be reported later. If another
+            // edge took it before, and left a color of this report, that would be free in vain
+            // until it is reported again; all the more if yet another edge took it meanwhile.
+            if self.next_trial().is_multiple_of(self.window(&self.targets[t], false, self.next_trial()).period()) {
+                self.make_way(t, i, drawn, &edge_of);
+            }
         }
     }
 

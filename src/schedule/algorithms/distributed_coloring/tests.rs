@@ -103,6 +103,28 @@ fn palettes_larger_than_a_window() {
     }
 }
 
+/// A palette of as many colors as edges, of which each message reports a part: the last edges wait
+/// until another one has left them a color, and the target reports it.
+#[test]
+fn a_process_of_large_degree_finds_a_permutation() {
+    for n in [400, 700, 1024, 3000] {
+        for from_hub in [true, false] {
+            let edges: Vec<_> = (1..n).map(|r| if from_hub { (0, r, 1) } else { (r, 0, 1) }).collect();
+            let world = Graph::from_edges(n, &edges).neighborhoods();
+            let (schedules, stats) = within(60, world.clone(), |world| run_all(world, &Tuning::default()));
+            assert_eq!(check(&world, &schedules, false), (n - 1, n - 1));
+            assert!(stats.steps < 600, "{n} processes, {} steps", stats.steps);
+        }
+    }
+}
+
+/// Returns what `run` makes of a world, if it does so within some seconds.
+fn within<T: Send + 'static>(seconds: u64, world: Vec<Neighborhood>, run: impl Fn(&[Neighborhood]) -> T + Send + 'static) -> T {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(run(&world)));
+    receive.recv_timeout(std::time::Duration::from_secs(seconds)).expect("it ends")
+}
+
 #[test]
 fn heavy_edges_share_rounds() {
     // a quarter of each process's edges is heavy
