@@ -10,8 +10,8 @@
 //! free at both ends, and keeps it unless another edge wants the same. This implementation adds:
 //! - A sender proposes different colors for its edges, so that collisions occur only at receivers.
 //! - A receiver reports its free colors, so that no sender proposes a taken color.
-//! - If no color is free at both ends of an edge, another edge of the sender changes its color; in a
-//!   palette that takes several messages to report, only once all of it has been reported.
+//! - If no color is free at both ends of an edge, another edge of the sender changes its color: in
+//!   a palette that takes several messages to report, only once all of it has been reported.
 //! - The palette starts with as many colors as the larger degree of the two ends, and grows by 1/32
 //!   of that in each trial after the sixth, up to the sum of the degrees minus one, with which a
 //!   color is always free.
