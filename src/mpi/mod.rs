@@ -14,6 +14,7 @@ use crate::error::Result;
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
+pub mod attached;
 pub mod attribute;
 mod code;
 pub mod coll;

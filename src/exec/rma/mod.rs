@@ -42,6 +42,7 @@ mod failure;
 mod fold;
 mod header;
 pub mod link;
+mod offer;
 mod puts;
 mod slots;
 mod state;
@@ -67,6 +68,7 @@ use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
 use link::Link;
+use offer::WORDS;
 use state::{InMessage, InState, OutMessage, Stage};
 
 /// How the blocks that a process sends to itself are handled.
@@ -97,7 +99,9 @@ impl Rma {
                 words: [0; 2],
                 in_place: None,
                 spoiled: false,
-                answer: 0,
+                in_pieces: false,
+                answer: [0; WORDS],
+                straight: false,
                 left: false,
                 refused: false,
                 sends: Default::default(),
@@ -120,6 +124,7 @@ impl Rma {
                 request: Request::default(),
                 buffer: Vec::new(),
                 data: std::ptr::null(),
+                offer: Vec::new(),
             });
         }
         let mut answers = Requests::default();
@@ -155,6 +160,7 @@ impl Rma {
             folding,
             staging: Vec::new(),
             answers,
+            attached: Vec::new(),
             exposed: false,
             accessed: false,
             failure: None,
@@ -188,6 +194,7 @@ impl Drop for Rma {
             self.link.close();
             (self.stuck, self.stays) = (true, true);
         }
+        self.withdraw_offers();
         self.leave_memory();
         if self.stays {
             std::mem::forget((std::mem::take(&mut self.outs), std::mem::take(&mut self.ins)));
