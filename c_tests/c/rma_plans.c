@@ -3,7 +3,7 @@
    Run without shared memory, or with nodes of one process, so that edges go by puts. */
 #include "test.h"
 
-enum { LONG = 100000, CALLS = 4, GAPS = 8 };
+enum { LONG = 200000, CALLS = 4, GAPS = 8 };
 
 static int me, n, left, right;
 

@@ -17,7 +17,7 @@ use crate::mpi::landing::Put;
 const LEAST: usize = 16 << 10;
 
 /// Least bytes of a run, on average.
-const LEAST_RUN: usize = 4 << 10;
+const LEAST_RUN: usize = 16 << 10;
 
 /// Most runs of a message.
 const MOST_RUNS: usize = 16;
