@@ -119,7 +119,7 @@ static void gaps(void) {
   MPI_Comm_free(&comm);
 }
 
-/* two blocks for the same process, apart from one another and in another order than they are sent */
+/* two blocks for the same process, apart from one another and not in the order of the sends */
 static void several(void) {
   MPI_Comm comm = ring(2);
   char *send = malloc(2 * LONG), *have = malloc(3 * LONG);
@@ -206,7 +206,7 @@ static void again(void) {
   MPI_Comm_free(&comm);
 }
 
-/* many plans at the same time, neighbors in memory: those that MPI attaches no memory for run too */
+/* many plans at the same time, side by side in memory: those run too that attach no memory */
 static void many(void) {
   enum { PLANS = 100, BYTES = 17000 };
   MPI_Comm comm = ring(1);

@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_WIN_NULL};
-use super::landing::{Put, close_to_all, open_to_all, put};
+use super::passive::{Put, close_to_all, open_to_all, put};
 use super::{MPI_Aint, check};
 use crate::error::{Error, Result};
 use crate::util::cast::to_int;

@@ -36,6 +36,7 @@ pub mod notice;
 pub mod of_process;
 pub mod op;
 pub mod p2p;
+pub mod passive;
 pub mod peer;
 pub mod persistent;
 pub mod posted;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use super::answer::{PUT, SEND, WORDS};
 use super::header::{self, Header, Place};
 use super::link::{ANSWER, data_tag};
-use super::offer::{PUT, SEND, WORDS};
 use super::state::{InState, Rma, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
@@ -204,8 +204,8 @@ impl Rma {
         self.pack_all();
     }
 
-    /// Packs what is sent, behind headers, while the targets' answers are on their way; but not what
-    /// the last call of these buffers has put straight from its blocks to those of the target.
+    /// Packs what is sent, behind headers, while the targets' answers are on their way; but not
+    /// what the last call of these buffers has put straight from its blocks to those of the target.
     fn pack_all(&mut self) {
         for k in 0..self.outs.len() {
             let blocks = &self.inputs[self.outs[k].blocks.clone()];

@@ -15,6 +15,9 @@
 //! and the header says so. An active target one of whose sources has died lets nobody in any more,
 //! as the epoch would never end: it asks for messages instead.
 //!
+//! Plans attach the memory of their blocks to a second window, and say with the answer where it is:
+//! long messages then go straight there, and only their headers to the landing area.
+//!
 //! Useful where the network writes to remote memory without the remote processor, and where edges
 //! are repeated, as all blocks for a process travel together. Only `direct` runs so: the other
 //! schedules order messages that would wait for one another.
@@ -32,10 +35,12 @@
 //! | `slots`, `header` | how the landing area is divided; what stands before a message |
 //! | `link` | the window, and the turns of calls |
 //! | `state`, `bind` | the executor and its messages; buffers, counts and datatypes of a call |
+//! | `answer`, `offer` | what a target tells its sources; places of plans' blocks |
 //! | `epoch`, `puts` | the steps of a call; what is put and sent |
 //! | `fold` | combining blocks in the landing area |
 //! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
+mod answer;
 mod bind;
 mod epoch;
 mod failure;
@@ -67,8 +72,8 @@ use crate::schedule::Block;
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
+use answer::WORDS;
 use link::Link;
-use offer::WORDS;
 use state::{InMessage, InState, OutMessage, Stage};
 
 /// How the blocks that a process sends to itself are handled.

@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 
+use super::answer::{KIND, MOST_RUNS, RUNS, runs_of};
 use super::header::{self, Header, Place};
 use super::state::{InMessage, OutMessage, Rma};
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::mpi::attached::{Attached, address};
-use crate::mpi::landing::Put;
+use crate::mpi::passive::Put;
 
 /// Least bytes of a message that is put straight to its blocks.
 const LEAST: usize = 16 << 10;
@@ -19,40 +20,11 @@ const LEAST: usize = 16 << 10;
 /// Least bytes of a run, on average.
 const LEAST_RUN: usize = 16 << 10;
 
-/// Most runs of a message.
-const MOST_RUNS: usize = 16;
-
 /// Most bytes of a put: what `MPI_Put` can count.
 const MOST_PUT: usize = 1 << 30;
 
 /// Gaps between runs that are attached as one range: no page lies in them.
 const GAP: usize = 4 << 10;
-
-/// Words of the longest answer: what a source is to do, and address and length of each run.
-pub(super) const WORDS: usize = 1 + 2 * MOST_RUNS;
-
-/// The answers of a process to its sources, in the lowest byte of the first word: put into the
-/// landing area, send messages, or put into these runs, whose number is above that byte.
-pub(super) const PUT: u64 = 1;
-pub(super) const SEND: u64 = 2;
-const RUNS: u64 = 3;
-const KIND: u32 = 8;
-
-/// Returns true if an answer lets the source put.
-pub(super) fn lets_put(answer: &[u64; WORDS]) -> bool {
-    matches!(answer[0] & 0xff, PUT | RUNS)
-}
-
-/// Returns true if an answer asks for messages.
-pub(super) fn wants_messages(answer: &[u64; WORDS]) -> bool {
-    answer[0] & 0xff == SEND
-}
-
-/// Yields address and length of the runs of an answer.
-fn runs_of(answer: &[u64; WORDS]) -> impl Iterator<Item = (u64, u64)> + '_ {
-    let count = if answer[0] & 0xff == RUNS { usize::try_from(answer[0] >> KIND).unwrap_or(0).min(MOST_RUNS) } else { 0 };
-    answer[1..=2 * count].chunks_exact(2).map(|run| (run[0], run[1]))
-}
 
 /// The runs of some blocks as addresses, in the order of the message, joined where one follows the
 /// other. `None` if they are too many, or only MPI knows them.
@@ -142,8 +114,8 @@ impl Rma {
         }
     }
 
-    /// Puts to those of some targets that let it and have said where their blocks lie, and completes
-    /// that; their headers are left to be put. Where lengths differ, all is left.
+    /// Puts to those of some targets that let it and have said where their blocks lie, and
+    /// completes that; their headers are left to be put. Where lengths differ, all is left.
     pub(super) fn put_to_blocks(&mut self, targets: Range<usize>) {
         let Self { outs, inputs, to_all, staging, link, number, failure, stuck, stays, .. } = self;
         let Ok(window) = link.landing.attached() else { return };
@@ -163,8 +135,8 @@ impl Rma {
             let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
             let packed = (out.in_place).or_else(|| (!out.in_pieces).then(|| staging[out.staged + header::BYTES..].as_ptr()));
             let mut place = Place::There;
-            // SAFETY: header and staging buffer are the executor's; the caller of `bind` vouches for
-            // the blocks.
+            // SAFETY: header and staging buffer are the executor's; the caller of `bind` vouches
+            // for the blocks.
             if let Err(e) = unsafe { put_pieces(window, out, packed, blocks, slot.rank) } {
                 note(&mut place, e);
             }
@@ -240,18 +212,6 @@ mod tests {
     fn near_runs_are_attached_as_one() {
         assert_eq!(ranges(vec![100_000..100_010, 0..8, 16..20, 10..16]), [0..20, 100_000..100_010]);
         assert_eq!(ranges(vec![0..8, 8 + GAP..9 + GAP]), [0..8, 8 + GAP..9 + GAP]);
-        assert_eq!(ranges(vec![0..100, 10..20]), [0..100]);
-    }
-
-    #[test]
-    fn answers_have_runs() {
-        let mut answer = [0; WORDS];
-        (answer[0], answer[1], answer[2], answer[3], answer[4]) = (RUNS | 2 << KIND, 7, 8, 9, 10);
-        assert_eq!(runs_of(&answer).collect::<Vec<_>>(), [(7, 8), (9, 10)]);
-        assert!(lets_put(&answer) && !wants_messages(&answer));
-        answer[0] = u64::MAX << KIND | RUNS;
-        assert_eq!(runs_of(&answer).count(), MOST_RUNS);
-        answer[0] = SEND;
-        assert!(runs_of(&answer).count() == 0 && wants_messages(&answer));
+        assert_eq!(ranges(vec![0..100, 10..20, 200_000..200_001]), [0..100, 200_000..200_001]);
     }
 }

@@ -6,14 +6,15 @@
 
 use std::ops::Range;
 
+use super::answer::{lets_put, wants_messages};
 use super::header::{self, Header, Place};
 use super::link::{data_tag, refusal_tag};
-use super::offer::{lets_put, wants_messages};
 use super::slots::Slot;
 use super::state::{OutMessage, Rma};
 use crate::error::{Error, Result};
-use crate::mpi::landing::{Flag, Put};
+use crate::mpi::landing::Flag;
 use crate::mpi::message::{self, Block, Mode, Request, bytes_at};
+use crate::mpi::passive::Put;
 use crate::observe::Medium;
 
 impl Rma {

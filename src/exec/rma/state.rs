@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::answer::WORDS;
 use super::link::Link;
-use super::offer::WORDS;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
