@@ -1,7 +1,8 @@
 /* Blocks put into windows (mpix_transport = rma) beside messages, and beside Irecv, Isend and
  * Waitall by hand: alltoall with both neighbors on a ring, with two processes twice with the other
  * one. Shared memory of the library is off, so that edges within a node go as those between nodes
- * do; the MPI's own is not.
+ * do; the MPI's own is not. Single calls put into the landing area; plans, if their blocks are
+ * long, straight where they are received.
  *
  * Usage: transport [--rounds N] [--seconds S] [--quantile Q]
  * Method: see measure.h. */
@@ -9,15 +10,21 @@
 #include "measure.h"
 #include <mpix_neighbor.h>
 
-enum { LONGEST = 65536, DEGREE = 2 };
+enum { LONGEST = 1 << 20, DEGREE = 2 };
 
 struct problem {
   MPI_Comm comm;
   int bytes, peers[DEGREE];
   char *send, *recv;
+  MPIX_Request plan;
 };
 
 static void ours(problem *p) { MPIX_Neighbor_alltoall(p->send, p->bytes, MPI_BYTE, p->recv, p->bytes, MPI_BYTE, p->comm); }
+
+static void planned(problem *p) {
+  MPIX_Request_start(&p->plan);
+  MPIX_Request_wait(&p->plan);
+}
 
 static void by_hand(problem *p) {
   MPI_Request requests[2 * DEGREE];
@@ -61,13 +68,25 @@ int main(int argc, char **argv) {
   print_header("microseconds a call (ratio to messages)");
   problem messages = on("messages", "active", 0), hand = messages;
   problem active = on("rma", "active", 0), passive = on("rma", "passive", 0);
-  alternative list[] = {{"messages", ours, &messages}, {"active", ours, &active}, {"passive", ours, &passive}, {"by hand", by_hand, &hand}};
+  alternative list[] = {
+      {"messages", ours, &messages},   {"active", ours, &active},       {"passive", ours, &passive},
+      {"plan", planned, &messages},    {"active", planned, &active},    {"passive", planned, &passive},
+      {"by hand", by_hand, &hand},
+  };
+  problem *with_plans[] = {&messages, &active, &passive};
   enum { FORMS = sizeof list / sizeof *list };
-  if (me == 0) printf("# bytes  cores rounds      messages           active          passive          by hand   auto: active, passive\n");
-  static const int sizes[] = {8, 64, 512, 4096, 16384, 32768, LONGEST};
+  if (me == 0) {
+    printf("# bytes  cores rounds      messages           active          passive");
+    printf("             plan           active          passive          by hand   auto: active, passive\n");
+  }
+  static const int sizes[] = {8, 64, 512, 4096, 8192, 16384, 32768, 65536, 262144, LONGEST};
   for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
     int bytes = sizes[s];
     for (int a = 0; a < FORMS; a++) list[a].on->bytes = bytes;
+    for (int k = 0; k < 3; k++) {
+      problem *p = with_plans[k];
+      MPIX_Neighbor_alltoall_plan(p->send, bytes, MPI_BYTE, p->recv, bytes, MPI_BYTE, p->comm, MPI_INFO_NULL, &p->plan);
+    }
     const char *takes[] = {chosen(bytes, "active"), chosen(bytes, "passive")};
     samples near, far;
     sample(list, FORMS, &near, &far);
@@ -83,6 +102,7 @@ int main(int argc, char **argv) {
         printf("   %s, %s\n", takes[0], takes[1]);
       }
     release_samples(&near), release_samples(&far);
+    for (int k = 0; k < 3; k++) MPIX_Request_free(&with_plans[k]->plan);
   }
   MPI_Comm_free(&messages.comm), MPI_Comm_free(&active.comm), MPI_Comm_free(&passive.comm);
   end();

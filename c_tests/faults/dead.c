@@ -631,7 +631,7 @@ int main(int argc, char **argv) {
     plan = joined_plan();
     OK(run_plan(&plan));
   }
-  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_begun") || is("requests_failed") || is("others");
+  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_begun") || is("requests_failed") || is("planned") || is("others");
   if (neighbors) OK(set_all(is("others")));
   if (is("refused")) OK(set_toward_victim());
   if (is("accumulate")) {
@@ -643,6 +643,10 @@ int main(int argc, char **argv) {
   if (is("exchange_later") || is("exchange_long") || is("exchange_midway"))
     for (int k = 0; k < 5; k++) OK(exchange(k % 2 ? SHORT : LONG, 0));
   if (is("plan")) OK(plan_run(3));
+  if (is("planned")) {
+    OK(MPIX_Neighbor_alltoall_plan(send, LONG, MPI_BYTE, have, LONG, MPI_BYTE, MPI_COMM_WORLD, MPI_INFO_NULL, &plan));
+    for (int k = 0; k < 3; k++) OK(run_plan(&plan));
+  }
   if (!strncmp(what, "window", 6) && !is("window_first")) OK(window_calls(100, 1));
   MPI_Barrier(MPI_COMM_WORLD);
   if (victim) {
@@ -685,6 +689,11 @@ int main(int argc, char **argv) {
   else if (is("exchange") || is("exchange_later")) code = exchange(SHORT, 0);
   else if (is("exchange_long") || is("exchange_midway")) code = exchange(LONG, 0);
   else if (is("plan")) code = plan_run(1);
+  else if (is("planned")) {
+    report(run_plan(&plan));
+    begin = MPI_Wtime();
+    code = run_plan(&plan);
+  }
   else if (is("window_fence") || is("window_midway") || is("window_first")) code = window_calls(100, 1);
   else if (is("window_flush")) code = window_calls(1, 0);
   /* more than may be under way to one process */

@@ -135,9 +135,13 @@ pub fn choose(
             Err(e) => Transport::messages(&format!("no window can be made: {e}")),
             Ok(link) => {
                 let (sources, targets, kib) = (link.sources.len(), link.targets.len(), link.bytes.div_ceil(1024));
+                let plans = match link.landing.attached() {
+                    Ok(_) => "plans put long blocks straight where they are received".to_owned(),
+                    Err(e) => format!("plans use it too: {e}"),
+                };
                 let text = format!(
                     "puts to {targets} processes and from {sources} ({how}), by the schedule direct; \
-                     a landing area of {kib} KiB{why}"
+                     a landing area of {kib} KiB; {plans}{why}"
                 );
                 Transport { link: Some(Arc::new(link)), text }
             }

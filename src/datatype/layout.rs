@@ -115,13 +115,18 @@ impl Layout {
             unsafe { other.part::<false>(into, at, at + length, run.cast_mut()) };
             at += length;
         };
+        self.runs(from, &mut copy);
+    }
+
+    /// Calls `found` with each run of the elements at `at`, in packing order.
+    pub fn runs(&self, at: *const u8, found: &mut impl FnMut(*const u8, usize)) {
         for element in 0..self.count {
-            let from = nth(from, element, self.map.extent());
+            let at = nth(at, element, self.map.extent());
             match self.map.shape() {
                 Shape::Empty => {}
-                Shape::Nest(nest) => runs_of(nest, from, &mut copy),
-                Shape::Scattered { run, offsets } => offsets.iter().for_each(|&offset| copy(shift(from, offset), *run)),
-                Shape::List(list) => list.iter().for_each(|(_, nest)| runs_of(nest, from, &mut copy)),
+                Shape::Nest(nest) => runs_of(nest, at, found),
+                Shape::Scattered { run, offsets } => offsets.iter().for_each(|&offset| found(shift(at, offset), *run)),
+                Shape::List(list) => list.iter().for_each(|(_, nest)| runs_of(nest, at, found)),
             }
         }
     }

@@ -146,6 +146,17 @@ impl MessageBlock {
         if let Packing::Contiguous(offset) = self.packing { Some(self.at.wrapping_offset(offset)) } else { None }
     }
 
+    /// Calls `found` with each run of its bytes, in packing order. Returns false if only MPI knows
+    /// them.
+    pub fn runs(&self, found: &mut impl FnMut(*const u8, usize)) -> bool {
+        match &self.packing {
+            Packing::Contiguous(offset) => found(self.at.wrapping_offset(*offset), self.bytes),
+            Packing::Layout(layout) => layout.runs(self.at, found),
+            Packing::Mpi(_) => return false,
+        }
+        true
+    }
+
     fn located(&self) -> Located {
         // a block that MPI packs has an accepted datatype
         Located { at: self.at, count: self.count, datatype: self.accepted.unwrap_or_else(datatype::byte) }

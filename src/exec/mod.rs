@@ -77,6 +77,21 @@ impl Any {
         matches!(self, Any::P2p(executor) if executor.came(source))
     }
 
+    /// Prepares for many calls with the bound buffers.
+    ///
+    /// # Safety
+    /// The buffers must stay what they are until the executor is bound anew or dropped.
+    pub unsafe fn settle(&mut self) {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            match self {
+                Any::Rma(executor) => executor.offer_blocks(),
+                Any::Shm(executor) => executor.settle(),
+                Any::P2p(_) | Any::Forward(_) | Any::Accumulate(_) => {}
+            }
+        }
+    }
+
     /// Returns true if MPI may still access the bound buffers although no call is active.
     pub fn is_stuck(&self) -> bool {
         match self {

@@ -19,19 +19,19 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::attached::Attached;
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_UINT64_T, RSMPI_WIN_NULL};
 use super::of_process::OfProcess;
 use super::op::Op;
-use super::{MPI_Aint, MPI_Group, check, datatype, liveness};
+use super::passive::{Put, close_to_all, open_to_all, put};
+use super::{MPI_Aint, MPI_Group, check, liveness};
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_usize};
 
 unsafe extern "C" {
     safe static mpixn_mode_nocheck: c_int;
-    safe fn mpixn_win_model() -> c_int;
-    safe fn mpixn_win_unified() -> c_int;
 }
 
 /// Who takes part in an epoch.
@@ -77,19 +77,6 @@ impl Drop for Group {
     }
 }
 
-/// Bytes on their way into the memory of another process.
-#[derive(Debug, Clone, Copy)]
-pub struct Put {
-    /// Address of the first one.
-    pub at: *const u8,
-    /// How many.
-    pub bytes: usize,
-    /// The process.
-    pub target: u32,
-    /// Where in its memory they go.
-    pub offset: u64,
-}
-
 /// A word at a target that says that puts are complete.
 #[derive(Debug, Clone, Copy)]
 pub struct Flag {
@@ -110,6 +97,8 @@ pub struct Landing {
     memory: *mut u8,
     bytes: usize,
     target: Target,
+    /// A window for memory of the caller's, or why there is none.
+    attached: std::result::Result<Attached, String>,
     /// True while sources may put.
     open: AtomicBool,
     /// True once the window has been freed.
@@ -137,9 +126,10 @@ unsafe impl Send for Landing {}
 unsafe impl Sync for Landing {}
 
 impl Landing {
-    /// Makes a window in which this process has `bytes` bytes, and which keeps `comm`. Collective
-    /// over `comm`; `target` is the same on all processes. Where a process fails to make it, none
-    /// has it: the inner error says why.
+    /// Makes a window in which this process has `bytes` bytes, and which keeps `comm`, and if it
+    /// can be had, one for memory that is attached later. Collective over `comm`; `target` is the
+    /// same on all processes. Where a process fails to make the first, none has it: the inner error
+    /// says why.
     pub fn new(bytes: usize, target: Target, comm: Comm) -> Result<Result<Arc<Landing>>> {
         // MPI drops the youngest first, and freeing windows needs liveness's
         liveness::card()?;
@@ -162,46 +152,27 @@ impl Landing {
         }
         // SAFETY: a live window.
         check(unsafe { mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN) }, "MPI_Win_set_errhandler")?;
-        let (open, freed) = (AtomicBool::new(false), AtomicBool::new(false));
-        let landing = Landing { comm, window, memory, bytes, target, open, freed };
         if target == Target::Passive {
-            let opened = landing.open_to_all();
-            let [all] = coll::allreduce(&landing.comm, [i64::from(opened.is_ok())], Reduction::Min)?;
-            if all == 0 {
-                if opened.is_ok() {
-                    landing.close_to_all()?;
-                }
+            // the address of no bytes is any
+            let is_aligned = bytes == 0 || memory.addr().is_multiple_of(align_of::<u64>());
+            let [aligned] = coll::allreduce(&comm, [i64::from(is_aligned)], Reduction::Min)?;
+            let opened = if aligned == 0 {
+                Err(Error::Internal("the memory of a window is not aligned".into()).into())
+            } else {
+                open_to_all(window, &comm)?
+            };
+            if let Err(e) = opened {
                 // SAFETY: a live window, which no process uses.
                 check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
-                return Ok(opened.and_then(|()| Err(Error::Internal("another process cannot use its window".into()).into())));
+                return Ok(Err(e));
             }
         }
+        let attached = Attached::new(&comm)?.map_err(|e| e.to_string());
+        let (open, freed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let landing = Landing { comm, window, memory, bytes, target, attached, open, freed };
         let landing = Arc::new(landing);
         windows.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&landing));
         Ok(Ok(landing))
-    }
-
-    /// Lets all processes put at any time.
-    fn open_to_all(&self) -> Result<()> {
-        let (mut model, mut found): (*mut c_int, c_int) = (std::ptr::null_mut(), 0);
-        // SAFETY: a live window; the attribute's value is a pointer to an int that lives as long.
-        let is_unified = unsafe {
-            let at = (&raw mut model).cast();
-            check(mpi_sys::MPI_Win_get_attr(self.window, mpixn_win_model(), at, &mut found), "MPI_Win_get_attr")?;
-            found != 0 && !model.is_null() && *model == mpixn_win_unified()
-        };
-        // the address of no bytes is any
-        let is_aligned = self.bytes == 0 || self.memory.addr().is_multiple_of(align_of::<u64>());
-        if !is_unified || !is_aligned {
-            return Err(Error::Internal("puts are not seen in the memory of a window without synchronizing it".into()).into());
-        }
-        // SAFETY: a live window. Nobody locks it exclusively.
-        check(unsafe { mpi_sys::MPI_Win_lock_all(mpixn_mode_nocheck, self.window) }, "MPI_Win_lock_all")
-    }
-
-    fn close_to_all(&self) -> Result<()> {
-        // SAFETY: a live window that is locked.
-        check(unsafe { mpi_sys::MPI_Win_unlock_all(self.window) }, "MPI_Win_unlock_all")
     }
 
     /// Who takes part in epochs.
@@ -212,6 +183,14 @@ impl Landing {
     /// The communicator of the window's processes.
     pub fn comm(&self) -> &Comm {
         &self.comm
+    }
+
+    /// A window for memory of the caller's; the same on all processes.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn attached(&self) -> std::result::Result<&Attached, &str> {
+        self.attached.as_ref().map_err(String::as_str)
     }
 
     /// Frees the window if no process `keeps` it, or has an epoch open. Collective.
@@ -235,7 +214,10 @@ impl Landing {
         }
         let mut window = self.window;
         if self.target == Target::Passive {
-            self.close_to_all()?;
+            close_to_all(self.window)?;
+        }
+        if let Ok(attached) = &self.attached {
+            attached.free()?;
         }
         // SAFETY: a live window, which nobody uses any more.
         check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
@@ -291,14 +273,8 @@ impl Landing {
     /// The bytes must be readable, and not be written, until `complete` or, with a passive target,
     /// `flush` has returned.
     pub unsafe fn put(&self, puts: impl IntoIterator<Item = Put>) -> Result<()> {
-        let byte = datatype::byte().raw();
-        for Put { at, bytes, target, offset } in puts {
-            let (count, target, offset) = (to_int(bytes), to_int(target), to_int::<MPI_Aint>(offset));
-            // SAFETY: the caller vouches for the bytes.
-            let rc = unsafe { mpi_sys::MPI_Put(at.cast(), count, byte, target, offset, count, byte, self.window) };
-            check(rc, "MPI_Put")?;
-        }
-        Ok(())
+        // SAFETY: the caller vouches for the bytes.
+        puts.into_iter().try_for_each(|one| unsafe { put(self.window, one) })
     }
 
     /// Completes the puts to a process, here and there. When this returns, the bytes may be written

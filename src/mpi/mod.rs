@@ -14,6 +14,7 @@ use crate::error::Result;
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
+pub mod attached;
 pub mod attribute;
 mod code;
 pub mod coll;
@@ -35,6 +36,7 @@ pub mod notice;
 pub mod of_process;
 pub mod op;
 pub mod p2p;
+pub mod passive;
 pub mod peer;
 pub mod persistent;
 pub mod posted;

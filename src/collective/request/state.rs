@@ -385,6 +385,9 @@ impl State {
             }
             drop(own);
             state.captured = kept;
+            if persistent {
+                state.leases.iter_mut().for_each(|lease| lease.executor.settle());
+            }
             Ok(state)
         }
     }

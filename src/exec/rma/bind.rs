@@ -16,6 +16,7 @@ impl Rma {
     /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
     pub fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         self.copies.clear();
+        self.withdraw_offers();
         self.leave_memory();
         self.to_all = fields.len() == 1 && blocks::is_one(&fields[0].input);
         let freed = self.known[0][0].freed()?;
@@ -71,6 +72,7 @@ impl Rma {
         for (k, out) in outs.iter_mut().enumerate() {
             let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
             out.bytes = blocks::total(blocks)?;
+            out.straight = false;
             out.in_place = match blocks {
                 [block] if block.bytes >= IN_PLACE => block.in_place().map(<*mut u8>::cast_const),
                 _ => None,
@@ -98,7 +100,9 @@ impl Rma {
     pub(super) fn leave_memory(&mut self) {
         if std::mem::take(&mut self.stuck) {
             std::mem::forget(std::mem::take(&mut self.staging));
-            self.ins.iter_mut().for_each(|recv| std::mem::forget(std::mem::take(&mut recv.buffer)));
+            for recv in &mut self.ins {
+                std::mem::forget((std::mem::take(&mut recv.buffer), std::mem::take(&mut recv.offer)));
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::answer::{PUT, SEND, WORDS};
 use super::header::{self, Header, Place};
 use super::link::{ANSWER, data_tag};
 use super::state::{InState, Rma, Stage};
@@ -10,15 +11,15 @@ use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks;
+use crate::mpi::attached::Attached;
 use crate::mpi::message;
 use crate::mpi::p2p::{Message, Way};
 use crate::mpi::{datatype, proc_null};
 use crate::observe::Medium;
 use crate::util::cast::{to_int, to_usize};
 
-/// The answers of a process to its sources: put, or send messages.
-pub(super) static PUT: u64 = 1;
-pub(super) static SEND: u64 = 2;
+/// Answers of one word, which are never written.
+static ANSWERS: [u64; 2] = [PUT, SEND];
 
 impl Rma {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
@@ -153,37 +154,37 @@ impl Rma {
         if let Some(&rank) = cut_off.first() {
             self.note(Error::Unmatched { rank }.into());
         }
-        let mut answer = &SEND;
+        let mut answer = &ANSWERS[1..];
         if !self.link.is_closed() && !self.ins.is_empty() {
             match self.link.landing.post(&self.link.sources_group) {
-                Ok(()) => (self.exposed, answer) = (true, &PUT),
+                Ok(()) => (self.exposed, answer) = (true, &ANSWERS[..1]),
                 Err(e) => {
                     self.note(e);
                     self.link.close();
                 }
             }
         }
-        let word = |at: *mut u64, rank: u32| Message {
+        let words = |at: *mut u64, count: usize, rank: u32| Message {
             at: at.cast(),
-            count: to_int(size_of::<u64>()),
+            count: to_int(count * size_of::<u64>()),
             datatype: datatype::byte(),
             peer: if dead.contains(&rank) || cut_off.contains(&rank) { proc_null() } else { to_int(rank) },
         };
-        let Self { outs, answers, link, failure, .. } = self;
+        let Self { outs, ins, answers, exposed, link, failure, .. } = self;
         for (out, slot) in outs.iter_mut().zip(&link.targets) {
-            (out.answer, out.left, out.refused) = (0, false, false);
-            let word = word(&raw mut out.answer, slot.rank);
+            (out.answer[0], out.left, out.refused) = (0, false, false);
+            let words = words(out.answer.as_mut_ptr(), WORDS, slot.rank);
             // SAFETY: the words are the executor's, and are left alone until the requests are
             // complete; here and below.
-            if let Some(e) = unsafe { answers.insist(&word, Way::In, ANSWER, link.comm()) } {
+            if let Some(e) = unsafe { answers.insist(&words, Way::In, ANSWER, link.comm()) } {
                 failure.get_or_insert(e);
             }
         }
-        for slot in &link.sources {
-            // never written
-            let word = word((&raw const *answer).cast_mut(), slot.rank);
+        for (recv, slot) in ins.iter().zip(&link.sources) {
+            let answer = if *exposed && recv.is_offered() { &recv.offer } else { answer };
+            let words = words(answer.as_ptr().cast_mut(), answer.len(), slot.rank);
             // SAFETY: as above.
-            if let Some(e) = unsafe { answers.insist(&word, Way::Out, ANSWER, link.comm()) } {
+            if let Some(e) = unsafe { answers.insist(&words, Way::Out, ANSWER, link.comm()) } {
                 failure.get_or_insert(e);
             }
         }
@@ -203,40 +204,42 @@ impl Rma {
         self.pack_all();
     }
 
-    /// Packs what is sent, behind headers, while the targets' answers are on their way.
+    /// Packs what is sent, behind headers, while the targets' answers are on their way; but not
+    /// what the last call of these buffers has put straight from its blocks to those of the target.
     fn pack_all(&mut self) {
-        let Self { outs, inputs, to_all, staging, link, number, me, tag, comm, failure, .. } = self;
-        let loopback = Loopback { me: *me, tag: *tag, comm };
-        let mut common_failed = false;
-        for (k, (out, slot)) in outs.iter_mut().zip(&link.targets).enumerate() {
-            let fits = out.bytes as u64 <= slot.capacity;
-            let bytes = out.bytes as u64;
-            let mut header = Header { number: *number, bytes, place: if fits { Place::Here } else { Place::Message } };
-            if out.in_place.is_none() {
-                let room = &mut staging[out.staged..][..header::BYTES + out.bytes];
-                if !*to_all || k == 0 {
-                    let words = Header { place: Place::Here, ..header }.words();
-                    room[..8].copy_from_slice(&words[0].to_ne_bytes());
-                    room[8..header::BYTES].copy_from_slice(&words[1].to_ne_bytes());
-                    let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
-                    // SAFETY: the caller of `bind` vouches for the blocks; the room has their
-                    // length.
-                    let packed = unsafe { blocks::pack(blocks, room[header::BYTES..].as_mut_ptr(), loopback) };
-                    out.spoiled = packed.is_err();
-                    common_failed = out.spoiled;
-                    if let Err(e) = packed {
-                        failure.get_or_insert(e);
-                    }
-                } else {
-                    out.spoiled = common_failed;
-                }
+        for k in 0..self.outs.len() {
+            let blocks = &self.inputs[self.outs[k].blocks.clone()];
+            self.outs[k].in_pieces = !self.to_all && self.outs[k].straight && self.outs[k].has_pieces(blocks);
+            if self.to_all && k > 0 {
+                self.outs[k].spoiled = self.outs[0].spoiled;
             } else {
-                out.spoiled = false;
+                self.pack(k);
             }
-            if out.spoiled {
-                header.place = Place::Nowhere;
-            }
-            out.words = header.words();
+            let fits = self.outs[k].bytes as u64 <= self.link.targets[k].capacity;
+            let place = if fits { Place::Here } else { Place::Message };
+            let out = &mut self.outs[k];
+            out.tell(self.number, if out.spoiled { Place::Nowhere } else { place });
+        }
+    }
+
+    /// Packs what is sent to target `k`, unless it is put from where it lies.
+    pub(super) fn pack(&mut self, k: usize) {
+        let Self { outs, inputs, to_all, staging, number, me, tag, comm, failure, .. } = self;
+        let out = &mut outs[k];
+        out.spoiled = false;
+        if out.in_place.is_some() || out.in_pieces {
+            return;
+        }
+        let loopback = Loopback { me: *me, tag: *tag, comm };
+        let room = &mut staging[out.staged..][..header::BYTES + out.bytes];
+        let words = Header { number: *number, bytes: out.bytes as u64, place: Place::Here }.words();
+        room[..8].copy_from_slice(&words[0].to_ne_bytes());
+        room[8..header::BYTES].copy_from_slice(&words[1].to_ne_bytes());
+        let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
+        // SAFETY: the caller of `bind` vouches for the blocks; the room has their length.
+        if let Err(e) = unsafe { blocks::pack(blocks, room[header::BYTES..].as_mut_ptr(), loopback) } {
+            out.spoiled = true;
+            failure.get_or_insert(e);
         }
     }
 
@@ -277,8 +280,17 @@ impl Rma {
         let Some(Header { bytes, place, .. }) = header else {
             return Err(Error::Internal(format!("process {rank} has put no message of this call")).into());
         };
+        let is_offered = self.ins[i].is_offered();
         match place {
-            Place::Nowhere => Err(Error::Unpacked { rank }.into()),
+            Place::Nowhere => {
+                // a part of it may still be under way
+                self.stuck |= is_offered;
+                Err(Error::Unpacked { rank }.into())
+            }
+            Place::There if is_offered && bytes == self.ins[i].bytes as u64 => {
+                self.link.landing.attached().map_or(Ok(()), Attached::sync)
+            }
+            Place::There => Err(Error::Internal(format!("process {rank} has put a message where it may not")).into()),
             Place::Here if data.is_null() || bytes > self.link.sources[i].capacity => {
                 Err(Error::Internal(format!("process {rank} has put a message that is longer than its slot")).into())
             }

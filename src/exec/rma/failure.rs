@@ -34,6 +34,8 @@ impl Rma {
         if recv.state == InState::Header && !recv.request.withdraw() {
             (self.stuck, self.stays) = (true, true);
         }
+        // a part of it may still be under way
+        self.stuck |= recv.is_offered();
         recv.state = InState::Done;
         // SAFETY: it has no data; there is room for a header.
         recv.request = unsafe { refusal.receive(recv.words.as_mut_ptr().cast(), self.link.comm()) }?;
@@ -71,8 +73,9 @@ impl Rma {
         let mut stuck = false;
         for position in gone {
             let receives = position < outs;
-            // a word that is sent lives for ever
-            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && receives;
+            // a constant answer lives for ever
+            let is_ours = receives || self.ins[position - outs].is_offered();
+            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && is_ours;
         }
         let is_dead = |rank: u32| dead.contains(&rank);
         for (recv, _) in self.ins.iter_mut().zip(&link.sources).filter(|(_, slot)| is_dead(slot.rank)) {

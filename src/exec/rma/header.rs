@@ -11,8 +11,10 @@ pub enum Place {
     Here,
     /// It comes by message, as it is too long for the landing area.
     Message,
-    /// Nowhere: its sender could not pack it.
+    /// Nowhere: its sender could not pack or put it.
     Nowhere,
+    /// In its blocks.
+    There,
 }
 
 /// A header.
@@ -38,7 +40,8 @@ impl Header {
 
     /// Reads the words; `None` if none of our headers looks so.
     pub fn of([number, rest]: [u64; 2]) -> Option<Header> {
-        let place = [Place::Here, Place::Message, Place::Nowhere].into_iter().find(|&p| p as u64 == rest >> LENGTH)?;
+        let place =
+            [Place::Here, Place::Message, Place::Nowhere, Place::There].into_iter().find(|&p| p as u64 == rest >> LENGTH)?;
         Some(Header { number, bytes: rest & ((1 << LENGTH) - 1), place })
     }
 }
@@ -49,7 +52,7 @@ mod tests {
 
     #[test]
     fn words_come_back() {
-        for place in [Place::Here, Place::Message, Place::Nowhere] {
+        for place in [Place::Here, Place::Message, Place::Nowhere, Place::There] {
             for bytes in [0, 1, 1 << 40, (1 << LENGTH) - 1] {
                 let header = Header { number: 7, bytes, place };
                 assert_eq!(Header::of(header.words()), Some(header));

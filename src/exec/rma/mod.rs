@@ -15,6 +15,9 @@
 //! and the header says so. An active target one of whose sources has died lets nobody in any more,
 //! as the epoch would never end: it asks for messages instead.
 //!
+//! Plans attach the memory of their blocks to a second window, and say with the answer where it is:
+//! long messages then go straight there, and only their headers to the landing area.
+//!
 //! Useful where the network writes to remote memory without the remote processor, and where edges
 //! are repeated, as all blocks for a process travel together. Only `direct` runs so: the other
 //! schedules order messages that would wait for one another.
@@ -32,16 +35,19 @@
 //! | `slots`, `header` | how the landing area is divided; what stands before a message |
 //! | `link` | the window, and the turns of calls |
 //! | `state`, `bind` | the executor and its messages; buffers, counts and datatypes of a call |
+//! | `answer`, `offer` | what a target tells its sources; places of plans' blocks |
 //! | `epoch`, `puts` | the steps of a call; what is put and sent |
 //! | `fold` | combining blocks in the landing area |
 //! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
+mod answer;
 mod bind;
 mod epoch;
 mod failure;
 mod fold;
 mod header;
 pub mod link;
+mod offer;
 mod puts;
 mod slots;
 mod state;
@@ -66,6 +72,7 @@ use crate::schedule::Block;
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
+use answer::WORDS;
 use link::Link;
 use state::{InMessage, InState, OutMessage, Stage};
 
@@ -97,7 +104,9 @@ impl Rma {
                 words: [0; 2],
                 in_place: None,
                 spoiled: false,
-                answer: 0,
+                in_pieces: false,
+                answer: [0; WORDS],
+                straight: false,
                 left: false,
                 refused: false,
                 sends: Default::default(),
@@ -120,6 +129,7 @@ impl Rma {
                 request: Request::default(),
                 buffer: Vec::new(),
                 data: std::ptr::null(),
+                offer: Vec::new(),
             });
         }
         let mut answers = Requests::default();
@@ -155,6 +165,7 @@ impl Rma {
             folding,
             staging: Vec::new(),
             answers,
+            attached: Vec::new(),
             exposed: false,
             accessed: false,
             failure: None,
@@ -188,6 +199,7 @@ impl Drop for Rma {
             self.link.close();
             (self.stuck, self.stays) = (true, true);
         }
+        self.withdraw_offers();
         self.leave_memory();
         if self.stays {
             std::mem::forget((std::mem::take(&mut self.outs), std::mem::take(&mut self.ins)));

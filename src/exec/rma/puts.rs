@@ -6,21 +6,33 @@
 
 use std::ops::Range;
 
-use super::epoch::{PUT, SEND};
+use super::answer::{lets_put, wants_messages};
 use super::header::{self, Header, Place};
 use super::link::{data_tag, refusal_tag};
 use super::slots::Slot;
 use super::state::{OutMessage, Rma};
 use crate::error::{Error, Result};
-use crate::mpi::landing::{Flag, Put};
+use crate::mpi::landing::Flag;
 use crate::mpi::message::{self, Block, Mode, Request, bytes_at};
+use crate::mpi::passive::Put;
 use crate::observe::Medium;
 
 impl Rma {
     /// Puts, and sends what cannot be put, to those of some targets that have answered and whose
     /// messages have not left.
     pub(super) fn access(&mut self, targets: Range<usize>) {
-        let lets = |out: &OutMessage| !out.left && out.answer == PUT;
+        self.put_to_blocks(targets.clone());
+        for k in targets.clone() {
+            let out = &mut self.outs[k];
+            if !out.left && !out.straight && std::mem::take(&mut out.in_pieces) {
+                self.pack(k);
+                let out = &mut self.outs[k];
+                if out.spoiled {
+                    out.tell(self.number, Place::Nowhere);
+                }
+            }
+        }
+        let lets = |out: &OutMessage| !out.left && lets_put(&out.answer);
         if self.link.is_passive() {
             self.put_and_raise(targets.clone(), lets);
         } else if targets.len() == self.outs.len() && self.outs.iter().all(lets) {
@@ -110,7 +122,7 @@ impl Rma {
     fn send(&mut self, k: usize) -> Result<()> {
         let Self { outs, link, staging, number, .. } = self;
         let (out, slot) = (&mut outs[k], link.targets[k]);
-        let is_told = out.answer == PUT || out.answer == SEND;
+        let is_told = lets_put(&out.answer) || wants_messages(&out.answer);
         let send = |request: &mut Request, data: &Block, tag: i32| {
             // SAFETY: headers, answers and staging buffer are the executor's, and stay until the
             // call is complete; the caller of `bind` vouches for the blocks.
@@ -128,13 +140,13 @@ impl Rma {
             // if this is refused, too, nothing is left that could tell the target
             send(request, data, tag).or_else(|e: Box<Error>| send(request, &nothing, tag).and(Err(e)))
         };
-        let by_message = out.answer == SEND;
+        let by_message = wants_messages(&out.answer);
         if by_message {
             let place = if out.spoiled { Place::Nowhere } else { Place::Message };
             out.words = Header { number: *number, bytes: out.bytes as u64, place }.words();
             send(&mut out.sends[0], &bytes_at(out.words.as_ptr().cast(), header::BYTES as u64))?;
         }
-        if !out.spoiled && (by_message || out.bytes as u64 > slot.capacity) {
+        if !out.spoiled && (by_message || (!out.straight && out.bytes as u64 > slot.capacity)) {
             let at = out.in_place.unwrap_or_else(|| staging[out.staged + header::BYTES..].as_ptr());
             send(&mut out.sends[1], &bytes_at(at, out.bytes as u64))?;
         }
@@ -147,7 +159,7 @@ impl Rma {
 fn puts_of(out: &OutMessage, slot: Slot, staging: &[u8]) -> impl Iterator<Item = Put> {
     let (target, offset) = (slot.rank, slot.offset);
     let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
-    let puts = if out.spoiled || out.bytes as u64 > slot.capacity {
+    let puts = if out.spoiled || out.straight || out.bytes as u64 > slot.capacity {
         [Some(header), None]
     } else if let Some(at) = out.in_place {
         [Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header }), Some(header)]

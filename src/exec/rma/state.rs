@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::answer::WORDS;
 use super::link::Link;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
@@ -43,8 +44,12 @@ pub(super) struct OutMessage {
     pub(super) in_place: Option<*const u8>,
     /// True if its blocks could not be packed.
     pub(super) spoiled: bool,
-    /// The target's answer: `PUT` or `SEND`. MPI writes it.
-    pub(super) answer: u64,
+    /// True if its blocks are not packed, as they are put from where they lie.
+    pub(super) in_pieces: bool,
+    /// The target's answer. MPI writes it.
+    pub(super) answer: [u64; WORDS],
+    /// True if its data go straight to the target's blocks; before its turn, if the last ones did.
+    pub(super) straight: bool,
     /// True once it has been put or sent, or nobody is there to get it.
     pub(super) left: bool,
     /// True if MPI has refused what ends its put.
@@ -82,6 +87,8 @@ pub(super) struct InMessage {
     pub(super) buffer: Vec<u8>,
     /// Where its data are, once it has landed.
     pub(super) data: *const u8,
+    /// The answer that tells its source where its blocks lie. Empty where it may not know.
+    pub(super) offer: Vec<u64>,
 }
 
 /// Executes the edges of a neighborhood by puts.
@@ -114,6 +121,8 @@ pub struct Rma {
     pub(super) staging: Vec<u8>,
     /// Receives of the targets' answers, then sends of this process's answers to its sources.
     pub(super) answers: Requests,
+    /// Memory of the caller's in which sources may put.
+    pub(super) attached: Vec<Range<usize>>,
     /// True while sources may put; true once all messages have left.
     pub(super) exposed: bool,
     pub(super) accessed: bool,

@@ -208,6 +208,18 @@ impl Shm {
         self.record = Some(Arc::clone(record));
     }
 
+    /// Prepares for many calls with the bound buffers.
+    ///
+    /// # Safety
+    /// As for [`Any::settle`](crate::exec::Any::settle).
+    pub unsafe fn settle(&mut self) {
+        // what is combined is received into memory of this executor, which may move
+        if let (Some(Remote::Rma(executor)), None) = (&mut self.remote, &self.folding) {
+            // SAFETY: the caller vouches for the buffers.
+            unsafe { executor.offer_blocks() };
+        }
+    }
+
     /// Returns true if MPI may still access the bound buffers, although nothing is under way.
     pub fn is_stuck(&self) -> bool {
         self.stuck || self.remote.as_ref().is_some_and(Remote::is_stuck)
