@@ -166,13 +166,13 @@ __asm__(".text\n"
         "  jmp *(%r11)\n"
         "  .cfi_endproc\n");
 /* %r11, which no argument is passed in, is the entry's address */
-#define JUMP(name)                                                                                       \
-  __asm__(".text\n  .p2align 4\n  .globl " #name "\n  .type " #name ", @function\n" #name ":\n"            \
-          "  endbr64\n  jmp *mpixn_slot_" #name "(%rip)\n"                                                 \
-          "mpixn_first_" #name ":\n  endbr64\n"                                                            \
-          "  leaq mpixn_slot_" #name "(%rip), %r11\n  jmp mpixn_first\n"                                   \
-          "  .size " #name ", .-" #name "\n"                                                               \
-          ".data\n  .p2align 3\n  .globl mpixn_slot_" #name "\n  .hidden mpixn_slot_" #name "\n"           \
+#define JUMP(name) \
+  __asm__(".text\n  .p2align 4\n  .globl " #name "\n  .type " #name ", @function\n" #name ":\n" \
+          "  endbr64\n  jmp *mpixn_slot_" #name "(%rip)\n" \
+          "mpixn_first_" #name ":\n  endbr64\n" \
+          "  leaq mpixn_slot_" #name "(%rip), %r11\n  jmp mpixn_first\n" \
+          "  .size " #name ", .-" #name "\n" \
+          ".data\n  .p2align 3\n  .globl mpixn_slot_" #name "\n  .hidden mpixn_slot_" #name "\n" \
           "mpixn_slot_" #name ":\n  .quad mpixn_first_" #name "\n.text\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
@@ -193,12 +193,12 @@ __asm__(".text\n"
         "  ldr x16, [x17]\n  br x16\n"
         "  .cfi_endproc\n");
 /* x16 and x17, which no argument is passed in, are free for this */
-#define JUMP(name)                                                                                       \
-  __asm__(".text\n  .p2align 4\n  .globl " #name "\n  .type " #name ", %function\n" #name ":\n"            \
-          "  hint #34\n  adrp x17, mpixn_slot_" #name "\n  add x17, x17, :lo12:mpixn_slot_" #name "\n"      \
-          "  ldr x16, [x17]\n  br x16\n"                                                                    \
-          "  .size " #name ", .-" #name "\n"                                                                \
-          ".data\n  .p2align 3\n  .globl mpixn_slot_" #name "\n  .hidden mpixn_slot_" #name "\n"            \
+#define JUMP(name) \
+  __asm__(".text\n  .p2align 4\n  .globl " #name "\n  .type " #name ", %function\n" #name ":\n" \
+          "  hint #34\n  adrp x17, mpixn_slot_" #name "\n  add x17, x17, :lo12:mpixn_slot_" #name "\n" \
+          "  ldr x16, [x17]\n  br x16\n" \
+          "  .size " #name ", .-" #name "\n" \
+          ".data\n  .p2align 3\n  .globl mpixn_slot_" #name "\n  .hidden mpixn_slot_" #name "\n" \
           "mpixn_slot_" #name ":\n  .quad mpixn_first\n.text\n");
 #else
 #error "the front is written for x86-64 and aarch64"

@@ -84,7 +84,6 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
     let own = predict(n, unit.into(), &times);
     let slowest = coll::allreduce(comm, own.map(|time| to_int::<i64>(whole((1000.0 * time).min(1e18)))), Reduction::Max)?;
     let [messages, puts] = slowest.map(|time| time as f64 / 1000.0);
-
     Ok((
         puts_pay(messages, puts),
         format!("puts are predicted to take {puts:.1} us a call, and messages {messages:.1} ({})", origin.of_value()),
@@ -94,9 +93,8 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
 /// Predicts the microseconds that a call keeps this process busy by messages, and by puts.
 fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 2] {
     let mut sum = [0.0; 2];
-    for (rank, blocks) in Neighborhood::multiplicities(n.targets()) {
+    for (rank, blocks, weights) in Neighborhood::loads(n.targets()) {
         if rank != n.rank() {
-            let weights: u64 = n.targets().iter().filter(|t| t.rank == Some(rank)).map(|t| u64::from(t.weight)).sum();
             let (messages, puts) = times.predict(blocks.into(), weights.saturating_mul(unit));
             sum = [sum[0] + messages, sum[1] + puts];
         }

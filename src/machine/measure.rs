@@ -160,17 +160,18 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// Allocates buffers and writes to them: pages that were never written share one page of zeroes
-    /// and are faster to read.
     fn new(bytes: usize) -> Result<Buffers> {
-        let written = || {
-            let mut buffer = Vec::new();
-            buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-            buffer.resize(bytes, 1);
-            Result::Ok(buffer)
-        };
-        Ok(Buffers { send: written()?, recv: written()? })
+        Ok(Buffers { send: written(bytes)?, recv: written(bytes)? })
     }
+}
+
+/// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
+/// are faster to read.
+pub(super) fn written(bytes: usize) -> Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
+    buffer.resize(bytes, 1);
+    Ok(buffer)
 }
 
 /// Returns the first process on a different node than process 0, or process 1 if there is none, and

@@ -13,7 +13,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{kept, measure, place};
+use super::measure::{self, written};
+use super::{kept, place};
 use crate::error::{Error, Result};
 use crate::model::kept::{FILES, Place};
 use crate::model::puts::{MESSAGES, SIZES, Times, Way};
@@ -22,6 +23,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::landing::{Flag, Group, Landing, Target};
 use crate::mpi::liveness::Patience;
+use crate::mpi::message;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::passive::Put;
@@ -193,12 +195,6 @@ const KINDS: [Kind; Times::NUMBERS / SIZES.len()] = [Kind::Messages(MESSAGES[0])
 
 impl Pair {
     fn new(landing: &Arc<Landing>, rank: u32) -> Result<Pair> {
-        let written = |bytes| {
-            let mut buffer = Vec::new();
-            buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-            buffer.resize(bytes, 1);
-            Result::Ok(buffer)
-        };
         let mut requests = Requests::default();
         requests.reserve(2 * MESSAGES[1]);
         if landing.target() == Target::Passive {
@@ -302,7 +298,7 @@ impl Pair {
             self.landing.flush(target)?;
             self.landing.raise(Flag { value: self.number, target, offset: FLAG })?;
             while self.landing.flag(FLAG).load(Ordering::Acquire) != self.number {
-                crate::mpi::message::progress(self.landing.comm())?;
+                message::progress(self.landing.comm())?;
                 self.look()?;
             }
             self.landing.sync()?;

@@ -8,9 +8,8 @@
 
 #![forbid(unsafe_code)]
 
-use super::kept::{END, FILES, pattern};
+use super::kept::{END, file, pattern};
 use crate::util::cast::whole;
-use crate::util::random::mix;
 
 /// Lengths of the messages that are timed, in bytes, ascending.
 pub const SIZES: [usize; 4] = [32 << 10, 128 << 10, 512 << 10, 2 << 20];
@@ -69,8 +68,7 @@ impl Node {
 
     /// The name of its file.
     pub fn file(&self) -> String {
-        let hash = self.comment().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)).wrapping_add(1));
-        format!("copies-{}", hash % FILES)
+        file("copies", &self.comment())
     }
 
     /// The text of its file.
@@ -107,6 +105,7 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::kept::FILES;
 
     /// Times of messages of all lengths: two copies take a time unit a byte, a single copy `one` of
     /// them.

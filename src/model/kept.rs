@@ -43,8 +43,7 @@ impl Place {
 
     /// The name of its file.
     pub fn file(&self) -> String {
-        let hash = self.comments().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)).wrapping_add(1));
-        format!("loggp-{}", hash % FILES)
+        file("loggp", &self.comments())
     }
 
     /// The text of its file.
@@ -72,6 +71,12 @@ impl Place {
     pub(super) fn comments(&self) -> String {
         format!("# mpi: {}\n# nodes: {}, {}\n", self.mpi, self.nodes[0], self.nodes[1])
     }
+}
+
+/// The name of one of the files of a kind: that of what holds for these comments.
+pub(super) fn file(kind: &str, comments: &str) -> String {
+    let hash = comments.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)).wrapping_add(1));
+    format!("{kind}-{}", hash % FILES)
 }
 
 /// Returns true if measured parameters can be right: a message takes time, and so does a byte.

@@ -13,8 +13,7 @@
 
 use std::fmt::Write;
 
-use super::kept::{END, FILES, LONGEST, Place, short};
-use crate::util::random::mix;
+use super::kept::{END, LONGEST, Place, file, short};
 
 /// Bytes of a message, or of a put, that are timed, ascending.
 pub const SIZES: [usize; 4] = [64, 4 << 10, 32 << 10, 128 << 10];
@@ -96,8 +95,7 @@ impl Times {
 
     /// The name of the file for a place.
     pub fn file(place: &Place, way: Way) -> String {
-        let hash = comments(place, way).bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)).wrapping_add(1));
-        format!("puts-{}", hash % FILES)
+        file("puts", &comments(place, way))
     }
 
     /// The text of the file.
@@ -148,6 +146,7 @@ fn comments(place: &Place, way: Way) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::kept::FILES;
 
     const WAY: Way = Way { active: true, between_nodes: true };
 

@@ -125,6 +125,15 @@ impl Neighborhood {
         ranks.chunk_by(|a, b| a == b).map(|same| (same[0], to_u32(same.len()))).collect()
     }
 
+    /// The edges of `list` with each process, as (rank, edges, sum of their weights), sorted by
+    /// rank.
+    pub fn loads(list: &[Neighbor]) -> Vec<(Rank, u32, u64)> {
+        let mut edges: Vec<(Rank, u32)> = list.iter().filter_map(|n| Some((n.rank?, n.weight))).collect();
+        edges.sort_unstable();
+        let of = |same: &[(Rank, u32)]| (same[0].0, to_u32(same.len()), same.iter().map(|edge| u64::from(edge.1)).sum());
+        edges.chunk_by(|a, b| a.0 == b.0).map(of).collect()
+    }
+
     /// A fingerprint whose (wrapping) sum over all processes is zero if every target entry has its
     /// source entry at the other end, and otherwise is nonzero with probability about 1 - 2^-128.
     /// Lets all processes check their lists with one small reduction.

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::answer::{lets_put, wants_messages};
-use super::header::{self, Header, Place};
+use super::header::{self, Place};
 use super::link::{data_tag, refusal_tag};
 use super::slots::Slot;
 use super::state::{OutMessage, Rma};
@@ -143,7 +143,7 @@ impl Rma {
         let by_message = wants_messages(&out.answer);
         if by_message {
             let place = if out.spoiled { Place::Nowhere } else { Place::Message };
-            out.words = Header { number: *number, bytes: out.bytes as u64, place }.words();
+            out.tell(*number, place);
             send(&mut out.sends[0], &bytes_at(out.words.as_ptr().cast(), header::BYTES as u64))?;
         }
         if !out.spoiled && (by_message || (!out.straight && out.bytes as u64 > slot.capacity)) {

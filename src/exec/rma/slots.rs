@@ -42,14 +42,13 @@ impl Slot {
 /// itself. `unit`: bytes that a weight of 1 stands for, if the caller said so. Returns the slots
 /// and the length of the area.
 pub fn divide(n: &Neighborhood, unit: Option<u32>) -> (Vec<Slot>, usize) {
-    let others = || Neighborhood::multiplicities(n.sources()).into_iter().filter(|&(rank, _)| rank != n.rank());
-    let fair = (AREA / others().count().max(1)).max(LEAST);
-    let bytes = |weight: u32, unit: u32| usize::try_from(u64::from(weight) * u64::from(unit)).unwrap_or(usize::MAX);
+    let mut others = Neighborhood::loads(n.sources());
+    others.retain(|source| source.0 != n.rank());
+    let fair = (AREA / others.len().max(1)).max(LEAST);
     let mut end = 0;
-    let slots = others().map(|(rank, times)| {
+    let slots = others.into_iter().map(|(rank, times, weights)| {
         let wanted = match unit.filter(|_| n.weighted()) {
-            Some(unit) => (n.sources().iter().filter(|s| s.rank == Some(rank)))
-                .fold(0usize, |sum, s| sum.saturating_add(bytes(s.weight, unit))),
+            Some(unit) => usize::try_from(weights.saturating_mul(unit.into())).unwrap_or(usize::MAX),
             None => UNKNOWN.saturating_mul(to_usize(times)),
         };
         let capacity = wanted.clamp(LEAST, MOST).min(fair);
