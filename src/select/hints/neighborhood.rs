@@ -24,7 +24,7 @@ pub const LEAST_SHARED: u64 = 1 << 16;
 /// that are longer than a cell are then left to MPI, which may move them without going through host
 /// memory; cells have 16 KiB in this case.
 const DEFAULT_SHARED: u64 = 10 << 20;
-const SHARED_WITH_DEVICES: u64 = 160 << 10;
+const SHARED_WITH_DEVICES: u64 = 164 << 10;
 
 /// The schedule that the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
