@@ -293,17 +293,71 @@ pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {
     blocks.iter().filter(|block| block.is_staged()).map(|block| block.bytes).sum()
 }
 
+/// Bytes that follow one another in memory, from blocks that follow one another in a message.
+struct Run {
+    at: *mut u8,
+    bytes: usize,
+}
+
+impl Run {
+    const EMPTY: Run = Run { at: std::ptr::null_mut(), bytes: 0 };
+
+    /// Adds a block if its bytes follow. Else returns what the run was, and begins with the block.
+    #[inline(always)]
+    fn add(&mut self, at: *mut u8, bytes: usize) -> Option<Run> {
+        if self.at.wrapping_add(self.bytes) == at {
+            self.bytes += bytes;
+            return None;
+        }
+        Some(std::mem::replace(self, Run { at, bytes }))
+    }
+
+    /// Packs the run. Returns where the message goes on.
+    ///
+    /// # Safety
+    /// As for `MessageBlock::pack`.
+    #[inline(always)]
+    unsafe fn pack(self, into: *mut u8) -> *mut u8 {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { copy(self.at, into, self.bytes) };
+        into.wrapping_add(self.bytes)
+    }
+
+    /// Unpacks the run. Returns where the message goes on.
+    ///
+    /// # Safety
+    /// As for `MessageBlock::unpack`.
+    #[inline(always)]
+    unsafe fn unpack(self, from: *const u8) -> *const u8 {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { copy(from, self.at, self.bytes) };
+        from.wrapping_add(self.bytes)
+    }
+}
+
 /// Packs blocks into a message.
 ///
 /// # Safety
 /// The blocks must be readable, and `into` writable for the bytes of all.
 #[inline(always)]
 pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopback) -> Result<()> {
+    let mut run = Run::EMPTY;
     for block in blocks {
         // SAFETY: the caller vouches for both ends.
-        unsafe { block.pack(into, loopback) }?;
+        unsafe {
+            if let Some(at) = block.in_place() {
+                if let Some(run) = run.add(at, block.bytes) {
+                    into = run.pack(into);
+                }
+                continue;
+            }
+            into = std::mem::replace(&mut run, Run::EMPTY).pack(into);
+            block.pack(into, loopback)?;
+        }
         into = into.wrapping_add(block.bytes);
     }
+    // SAFETY: as above.
+    unsafe { run.pack(into) };
     Ok(())
 }
 
@@ -314,13 +368,24 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
 /// The blocks must be writable, and `from` readable for the bytes of all.
 #[inline(always)]
 pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
-    let mut done = Ok(());
+    let (mut done, mut run) = (Ok(()), Run::EMPTY);
     for block in blocks {
         // SAFETY: the caller vouches for both ends.
-        let unpacked = unsafe { block.unpack(from, loopback) };
-        done = done.and(unpacked);
+        unsafe {
+            if let Some(at) = block.in_place() {
+                if let Some(run) = run.add(at, block.bytes) {
+                    from = run.unpack(from);
+                }
+                continue;
+            }
+            from = std::mem::replace(&mut run, Run::EMPTY).unpack(from);
+            let unpacked = block.unpack(from, loopback);
+            done = done.and(unpacked);
+        }
         from = from.wrapping_add(block.bytes);
     }
+    // SAFETY: as above.
+    unsafe { run.unpack(from) };
     done
 }
 
