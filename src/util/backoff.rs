@@ -81,8 +81,8 @@ impl Pace {
     /// Shared memory, with a core for each process.
     pub const OWN_CORE: Pace = Pace { polls: 2000, pauses: ALWAYS, enter: 64, ..NEVER };
 
-    /// Shared memory, where processes share cores. A message that is missing needs a core as a rule:
-    /// with 20 pauses, 3 to 16 processes on 2 cores took 1.25 to 1.4 times as long.
+    /// Shared memory, where processes share cores. A message that is missing needs a core as a
+    /// rule: with 20 pauses, 3 to 16 processes on 2 cores took 1.25 to 1.4 times as long.
     pub const SHARED_CORE: Pace = Pace { polls: 0, pauses: 3, yields: 16, enter: 32, ..NEVER };
 
     /// A caller that tests shared memory, and rests as it likes.
