@@ -2,7 +2,8 @@
 
 `Neighborhood` sets the processes that a process receives from and sends to, once, and runs
 collectives among them any number of times; `sparse_exchange` sends to processes that do not know
-who sends to them, and `SparsePlan` does so many times; `SparseWindow` works on single elements of other processes' arrays.
+who sends to them, and `SparsePlan` does so many times; `SparseWindow` works on single elements of
+other processes' arrays.
 
     from mpi4py import MPI
     import numpy as np
