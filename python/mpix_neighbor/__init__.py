@@ -2,7 +2,8 @@
 
 `Neighborhood` sets the processes that a process receives from and sends to, once, and runs
 collectives among them any number of times; `sparse_exchange` sends to processes that do not know
-who sends to them; `SparseWindow` works on single elements of other processes' arrays.
+who sends to them, and `SparsePlan` does so many times; `SparseWindow` works on single elements of
+other processes' arrays.
 
     from mpi4py import MPI
     import numpy as np
@@ -23,7 +24,7 @@ from ._library import path as library_path
 from ._loggp import Loggp
 from ._neighborhood import ACCUMULATE, ALL, ALLTOALL, GATHER, REDUCE, Neighborhood
 from ._requests import Plan, Request
-from ._sparse import sparse_exchange, sparse_sources
+from ._sparse import SparsePlan, sparse_exchange, sparse_sources
 from ._window import SparseWindow
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Neighborhood",
     "Plan",
     "Request",
+    "SparsePlan",
     "SparseWindow",
     "library_path",
     "preload",

@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 from ._library import Handle, handle, handles
 
-__all__ = ["Blocks", "address", "block", "blocks", "general", "hints", "vector"]
+__all__ = ["Blocks", "address", "block", "blocks", "fields", "general", "hints", "vector"]
 
 
 # datatypes by the character that names them in NumPy and in the buffer protocol
@@ -218,6 +218,22 @@ def general(spec, number: int, received: bool = False, wide: bool = False) -> Bl
         ctypes.addressof(array),
     )
     return Blocks(spec, arguments, (memory, data, counts, displs, types, array), width, stable=False)
+
+
+def fields(specs, number: int, received: bool = False, wide: bool = False) -> Blocks:
+    """Returns the blocks of several fields; each of `specs` is that of `general` for one field.
+
+    The number of fields comes first, once for both sides.
+    """
+    each = [general(spec, number, received) for spec in specs]
+    memories, counts, displs, types = ([side.keep[i] for side in each] for i in (0, 2, 3, 4))
+    buffers = (ctypes.c_void_p * max(len(each), 1))(*(side.arguments[0] for side in each))
+    none = np.empty(0, np.int64)
+    counts, displs = np.concatenate([none, *counts]), np.concatenate([none, *displs])
+    array = (Handle * max(counts.size, 1))(*(handle(type) for list in types for type in list))
+    arguments = ctypes.addressof(buffers), address(counts), address(displs), ctypes.addressof(array)
+    keep = memories, each, counts, displs, types, array, buffers
+    return Blocks(None, arguments if received else (len(each), *arguments), keep, 8, stable=False)
 
 
 @contextlib.contextmanager

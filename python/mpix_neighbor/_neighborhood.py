@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 from mpi4py import MPI
 
-from ._buffers import block, blocks, general, hints, vector
+from ._buffers import block, blocks, fields, general, hints, vector
 from ._functions import (
     NEIGHBOR_ACCUMULATE as ACCUMULATE,
     NEIGHBOR_ALLTOALL as ALLTOALL,
@@ -39,6 +39,14 @@ def _weights(values, length: int, what: str):
     return array, address
 
 
+def _paired(sendbufs, recvbufs):
+    """Returns the lists of both sides, which must be equally long."""
+    sendbufs, recvbufs = list(sendbufs), list(recvbufs)
+    if len(sendbufs) != len(recvbufs):
+        raise ValueError(f"{len(sendbufs)} fields to send and {len(recvbufs)} to receive")
+    return sendbufs, recvbufs
+
+
 class _Shape:
     """A collective: how its blocks lie on each side, and its C functions.
 
@@ -61,6 +69,7 @@ _GATHERV = _Shape("gatherv", block, vector)
 _ALLTOALL = _Shape("alltoall", blocks, blocks)
 _ALLTOALLV = _Shape("alltoallv", vector, vector)
 _ALLTOALLW = _Shape("alltoallw", general, general)
+_FIELDS = _Shape("alltoallw_fields", fields, fields)
 _REDUCE = _Shape("reduce", block, block)
 _REDUCEV = _Shape("reducev", vector, block)
 _ACCUMULATE = _Shape("accumulate", blocks, blocks)
@@ -328,6 +337,22 @@ class Neighborhood:
     def Alltoallw_plan(self, sendbuf, recvbuf) -> Plan:
         """Makes a plan of `Alltoallw` with these buffers, to be run any number of times."""
         return self._plan(_ALLTOALLW, sendbuf, recvbuf)
+
+    def Alltoallw_fields(self, sendbufs, recvbufs) -> None:
+        """Does for each of several fields what `Alltoallw` does, in one exchange.
+
+        The arguments are lists of what `Alltoallw` takes, one entry for each field. All processes
+        give equally many.
+        """
+        self._run(_FIELDS, *_paired(sendbufs, recvbufs))
+
+    def Ialltoallw_fields(self, sendbufs, recvbufs) -> Request:
+        """Starts `Alltoallw_fields`. The buffers belong to the call until it is complete."""
+        return self._start(_FIELDS, *_paired(sendbufs, recvbufs))
+
+    def Alltoallw_fields_plan(self, sendbufs, recvbufs) -> Plan:
+        """Makes a plan of `Alltoallw_fields` with these buffers, to be run any number of times."""
+        return self._plan(_FIELDS, *_paired(sendbufs, recvbufs))
 
     def Reduce(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
         """Sends one block to all targets and combines those of the sources."""

@@ -9,7 +9,7 @@ from mpi4py import MPI
 from ._buffers import address, hints
 from ._library import check, functions, handle
 
-__all__ = ["sparse_exchange", "sparse_sources"]
+__all__ = ["SparsePlan", "sparse_exchange", "sparse_sources"]
 
 
 def sparse_exchange(comm, messages: Mapping, dtype=None, info=None) -> dict:
@@ -27,48 +27,148 @@ def sparse_exchange(comm, messages: Mapping, dtype=None, info=None) -> dict:
 
     Returns a dict with an array for each sender, or a list of arrays where it sent several.
     """
-    lists = [(rank, each if isinstance(each, list) else [each]) for rank, each in messages.items()]
-    pairs = [(rank, np.asarray(array)) for rank, arrays in lists for array in arrays]
-    if dtype is None:
-        kinds = {array.dtype for _, array in pairs}
-        if len(kinds) > 1:
-            raise ValueError(
-                f"arrays of different types ({', '.join(sorted(map(str, kinds)))}): give a dtype"
-            )
-        dtype = kinds.pop() if kinds else np.dtype(float)
-    dtype = np.dtype(dtype)
-    if dtype.hasobject:
-        raise TypeError("objects cannot be sent")
-    # bytes of a fixed length serve every dtype, structured ones too
-    element = MPI.BYTE.Create_contiguous(dtype.itemsize).Commit()
+    sent = _Sent(messages, dtype)
     result = ctypes.c_void_p()
     try:
-        data = np.concatenate(
-            [array.ravel().astype(dtype, copy=False) for _, array in pairs] or [np.empty(0, dtype)]
-        )
-        targets = np.array([rank for rank, _ in pairs], dtype=np.intc)
-        counts = np.array([array.size for _, array in pairs], dtype=np.int64)
-        displs = np.cumsum(counts) - counts
         with hints(info) as given:
             check(
                 functions.MPIX_Sparse_exchange_c(
-                    len(pairs),
-                    address(targets),
-                    address(data),
-                    address(counts),
-                    address(displs),
-                    handle(element),
-                    handle(element),
-                    given,
-                    handle(comm),
-                    ctypes.addressof(result),
+                    *sent.arguments, given, handle(comm), ctypes.addressof(result)
                 ),
                 comm,
             )
-        return _messages(result, dtype)
+        listed = _listed(result)
+        data = np.empty(listed[3], sent.dtype)
+        check(functions.MPIX_Sparse_copy(result, data.size, address(data)))
+        return _messages(listed, data)
     finally:
         functions.MPIX_Sparse_free(ctypes.addressof(result))
-        element.Free()
+        sent.free()
+
+
+class SparsePlan:
+    """A sparse exchange whose receivers and sizes stay the same, to be run any number of times.
+
+    The arguments are those of `sparse_exchange`. Every process of the communicator makes the plan,
+    which is the first run. Each later run sends what the arrays hold when it is started, and needs
+    only the processes that messages connect. As a context manager the plan is freed at the end of
+    the block.
+
+    received
+        What others sent in the last run that is complete, as `sparse_exchange` returns it. The runs
+        write into the same arrays.
+    """
+
+    def __init__(self, comm, messages: Mapping, dtype=None, info=None):
+        self._comm = comm
+        self._plan = ctypes.c_void_p()
+        self._sent = _Sent(messages, dtype)
+        try:
+            with hints(info) as given:
+                check(
+                    functions.MPIX_Sparse_plan_create_c(
+                        *self._sent.arguments, given, handle(comm), ctypes.addressof(self._plan)
+                    ),
+                    comm,
+                )
+        finally:
+            # the plan has what it needs of the datatype
+            self._sent.free()
+        self._result = ctypes.c_void_p()
+        check(functions.MPIX_Sparse_plan_result(self._plan, ctypes.addressof(self._result)), comm)
+        listed = _listed(self._result)
+        self._data = np.empty(listed[3], self._sent.dtype)
+        self.received = _messages(listed, self._data)
+        self._take()
+
+    def _take(self) -> None:
+        """Copies the messages of the last run."""
+        check(functions.MPIX_Sparse_copy(self._result, self._data.size, address(self._data)), self._comm)
+
+    def start(self) -> "SparsePlan":
+        """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
+        self._sent.fill()
+        check(functions.MPIX_Sparse_plan_start(self._plan), self._comm)
+        return self
+
+    def wait(self) -> dict:
+        """Waits until the run is complete, and returns `received`."""
+        check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm)
+        self._take()
+        return self.received
+
+    def test(self) -> bool:
+        """Returns true if the run is complete; its messages are then in `received`."""
+        flag = ctypes.c_int()
+        check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm)
+        if flag.value:
+            self._take()
+        return bool(flag.value)
+
+    def run(self) -> dict:
+        """Starts a run, waits for it, and returns `received`."""
+        return self.start().wait()
+
+    def free(self) -> None:
+        """Frees the plan; `received` stays. A run under way is completed first."""
+        if self._plan:
+            self.wait()
+            check(functions.MPIX_Sparse_plan_free(ctypes.addressof(self._plan)), self._comm)
+
+    def __enter__(self) -> "SparsePlan":
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None:
+            self.free()
+
+
+class _Sent:
+    """The messages that a process sends, one after the other in memory of their own.
+
+    arguments
+        What the C functions take, up to the datatypes.
+    """
+
+    def __init__(self, messages: Mapping, dtype):
+        lists = [(rank, each if isinstance(each, list) else [each]) for rank, each in messages.items()]
+        ranks = [rank for rank, arrays in lists for _ in arrays]
+        self._arrays = [np.asarray(array) for _, arrays in lists for array in arrays]
+        if dtype is None:
+            kinds = {array.dtype for array in self._arrays}
+            if len(kinds) > 1:
+                raise ValueError(
+                    f"arrays of different types ({', '.join(sorted(map(str, kinds)))}): give a dtype"
+                )
+            dtype = kinds.pop() if kinds else np.dtype(float)
+        self.dtype = np.dtype(dtype)
+        if self.dtype.hasobject:
+            raise TypeError("objects cannot be sent")
+        self._targets = np.array(ranks, dtype=np.intc)
+        self._counts = np.array([array.size for array in self._arrays], dtype=np.int64)
+        self._displs = np.cumsum(self._counts) - self._counts
+        self._data = np.empty(self._counts.sum(), self.dtype)
+        self.fill()
+        # bytes of a fixed length serve every dtype, structured ones too
+        self._element = MPI.BYTE.Create_contiguous(self.dtype.itemsize).Commit()
+        self.arguments = (
+            len(ranks),
+            address(self._targets),
+            address(self._data),
+            address(self._counts),
+            address(self._displs),
+            handle(self._element),
+            handle(self._element),
+        )
+
+    def fill(self) -> None:
+        """Copies the arrays as they are now."""
+        for array, displ in zip(self._arrays, self._displs):
+            self._data[displ : displ + array.size] = array.ravel()
+
+    def free(self) -> None:
+        """Frees the datatype."""
+        self._element.Free()
 
 
 def _listed(result):
@@ -85,13 +185,10 @@ def _listed(result):
     return sources.tolist(), counts.tolist(), displs.tolist(), elements.value
 
 
-def _messages(result, dtype) -> dict:
-    """Copies the messages of a result."""
-    sources, counts, displs, elements = _listed(result)
-    data = np.empty(elements, dtype)
-    check(functions.MPIX_Sparse_copy(result, elements, address(data)))
+def _messages(listed, data) -> dict:
+    """Returns the messages of a result by their senders, as parts of `data`."""
     received: dict = {}
-    for source, count, displ in zip(sources, counts, displs):
+    for source, count, displ in zip(*listed[:3]):
         array = data[displ : displ + count]
         if source not in received:
             received[source] = array

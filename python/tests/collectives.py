@@ -86,6 +86,25 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
             np.array_equal(got[::2], wanted(lambda k: 2)) and not got[1::2].any(), f"Alltoallw, {form}: {got}"
         )
         got[:] = 0
+    # several fields, of their own types and layouts
+    marks = np.array([100 * me + k for k in range(3)], dtype="i")
+    seen = np.zeros(3, dtype="i")
+    for form in forms(
+        edges3,
+        "Alltoallw_fields",
+        [[single, [2] * 3, 2 * in_bytes, [MPI.DOUBLE] * 3], [marks, [1] * 3, in_bytes // 2, [MPI.INT] * 3]],
+        [[got, [1] * 3, 4 * in_bytes, [pairs] * 3], [seen, [1] * 3, in_bytes // 2, [MPI.INT] * 3]],
+    ):
+        check(
+            np.array_equal(got[::2], wanted(lambda k: 2)) and not got[1::2].any(), f"fields, {form}: {got}"
+        )
+        check(seen.tolist() == [100 * s + k for s, k in sources], f"fields, {form}: {seen}")
+        got[:] = seen[:] = 0
+    for form in forms(edges3, "Alltoallw_fields", [], []):
+        check(not got.any(), f"no fields, {form}")
+    one = [marks, [1] * 3, in_bytes // 2, [MPI.INT] * 3]
+    error = raises(ValueError, lambda: edges3.Alltoallw_fields([one, one], [one]))
+    check("2 fields to send and 1" in str(error), str(error))
     pairs.Free()
 
     mine, got = np.arange(length) + 10 * me, np.zeros(3 * length, dtype=int)

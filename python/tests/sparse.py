@@ -4,7 +4,7 @@ import numpy as np
 from checks import check, comm, finish, raises
 from mpi4py import MPI
 
-from mpix_neighbor import Loggp, SparseWindow, sparse_exchange, sparse_sources
+from mpix_neighbor import Loggp, SparsePlan, SparseWindow, sparse_exchange, sparse_sources
 
 me, n = comm.rank, comm.size
 
@@ -34,6 +34,55 @@ check(sparse_sources(comm, [(me + 1) % n]) == [(me - 1) % n], "sources")
 raises(ValueError, lambda: sparse_exchange(comm, {0: [np.zeros(1), np.zeros(1, int)]}))
 raises(TypeError, lambda: sparse_exchange(comm, {0: np.array([None])}))
 error = raises(MPI.Exception, lambda: sparse_exchange(comm, {n + 1: np.zeros(1)}))
+check(str(n + 1) in str(error), str(error))
+
+
+
+def copied(received):
+    """The messages by their senders, as lists of numbers."""
+    return {s: [a.tolist() for a in (g if isinstance(g, list) else [g])] for s, g in received.items()}
+
+
+# a plan: receivers and sizes stay, contents change; two messages for one process
+for protocol in ("auto", "nbx", "pex", "crystal"):
+    right, far = np.full((2, 3), me), np.full(1 + me, me)
+    messages = {(me + 1) % n: [right, np.array([7])], me // 2: far} if n > 2 else {0: [right, far]}
+    with SparsePlan(comm, messages, dtype=np.int64, info={"sparse": protocol}) as plan:
+        # the first run needs no start
+        runs = [copied(plan.received)]
+        for step in range(1, 4):
+            right[:] = far[:] = 100 * step + me
+            plan.start()
+            # the run sends what was there when it was started
+            right[:] = far[:] = -1
+            if step == 2:
+                while not plan.test():
+                    pass
+                got = plan.received
+            else:
+                got = plan.wait()
+            runs.append(copied(got))
+        kept = plan.received
+    for step, got in enumerate(runs):
+        want: dict = {}
+        for s in range(n):
+            mine = 100 * step + s
+            sizes = {(s + 1) % n: [6, -1], s // 2: [1 + s]} if n > 2 else {0: [6, 1 + s]}
+            if me in sizes:
+                want[s] = [[7] if size < 0 else [mine] * size for size in sizes[me]]
+        check(got == want, f"{protocol}, run {step}: {got}, not {want}")
+    # it is freed; what it received stays
+    check(set(kept) == set(runs[-1]), str(kept))
+    plan.free()
+    raises(MPI.Exception, plan.start)
+with SparsePlan(comm, {}) as plan:
+    check(plan.run() == {}, "a plan of nothing")
+# a run under way is completed before the plan is freed
+with SparsePlan(comm, {(me + 1) % n: np.array([me])}) as plan:
+    plan.start()
+check(plan.received[(me - 1) % n].tolist() == [(me - 1) % n], str(plan.received))
+raises(ValueError, lambda: SparsePlan(comm, {0: [np.zeros(1), np.zeros(1, int)]}))
+error = raises(MPI.Exception, lambda: SparsePlan(comm, {n + 1: np.zeros(1)}))
 check(str(n + 1) in str(error), str(error))
 
 array = np.zeros(10)
