@@ -71,7 +71,7 @@ static MEMORY: OfProcess<Mutex<Vec<(Place, Way, Times)>>> = OfProcess::new();
 /// reduction and three broadcasts; if it measures, the making of a window, and some 50 ms.
 pub fn learn(comm: &Comm, first: u32, target: Target) -> Result<Option<Found>> {
     let (peer, between_nodes) = measure::peer(comm, first)?;
-    let place = place(comm, peer)?;
+    let place = place(comm, peer, first)?;
     let way = Way { active: target == Target::Active, between_nodes };
     if let Some(found) = known(comm, &place, way)? {
         return Ok(Some(found));
