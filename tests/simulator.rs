@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use mpix_neighbor::model::generate;
-use mpix_neighbor::model::{Loggp, Sharing, Options, Run, bytes_of, simulate};
+use mpix_neighbor::model::{Loggp, Options, Run, Sharing, bytes_of, simulate};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Op, Part, Schedule, Tuning, world_schedules};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
@@ -347,7 +347,14 @@ fn costs() -> impl Strategy<Value = Loggp> {
     let eager = prop_oneof![Just(0), Just(u64::MAX), 0u64..400];
     (prop::array::uniform4(0u8..4), eager).prop_map(|(costs, eager)| {
         let cost = |i: usize| f64::from(costs[i]);
-        Loggp { latency: 2.0 * cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3) / 64.0, eager, sharing: Sharing::UNKNOWN }
+        Loggp {
+            latency: 2.0 * cost(0),
+            overhead: cost(1),
+            gap: cost(2),
+            gap_per_byte: cost(3) / 64.0,
+            eager,
+            sharing: Sharing::UNKNOWN,
+        }
     })
 }
 

@@ -572,9 +572,9 @@ fn info(variables: &[(&str, &str)]) -> String {
 
 #[test]
 fn info_names_the_files_that_the_library_reads() {
-    use mpix_neighbor::model::{Loggp, Sharing};
     use mpix_neighbor::model::copies::Node;
     use mpix_neighbor::model::kept::Place;
+    use mpix_neighbor::model::{Loggp, Sharing};
 
     let empty = info(&[]);
     assert!(empty.contains("LogGP parameters, nowhere, as neither HOME nor XDG_* is set: not there\n"), "{empty}");

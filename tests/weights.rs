@@ -1,7 +1,7 @@
 //! An edge of weight 0 is a message of no bytes: bound, costs, simulation, prediction and all
 //! schedules agree on that.
 
-use mpix_neighbor::model::{Loggp, Sharing, Options, bytes_of, predict, simulate};
+use mpix_neighbor::model::{Loggp, Options, Sharing, bytes_of, predict, simulate};
 use mpix_neighbor::schedule::rounds::{lower_bound, ratio};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{

@@ -9,7 +9,7 @@ use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::machine;
-use crate::model::{Loggp, Sharing, Parameters};
+use crate::model::{Loggp, Parameters, Sharing};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned;
 use crate::mpi::{Communicator, MPI_Comm, MPI_Count, MPI_Info, info};

@@ -21,8 +21,8 @@ use crate::util::cast::to_usize;
 pub mod copies;
 mod kept;
 mod measure;
-mod share;
 pub mod puts;
+mod share;
 
 pub use kept::Found;
 pub use measure::{Measured, measure};

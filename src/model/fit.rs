@@ -265,7 +265,8 @@ mod tests {
         (a - b).abs() <= by * b.abs()
     }
 
-    const CLUSTER: Loggp = Loggp { latency: 2.0, overhead: 0.5, gap: 0.75, gap_per_byte: 0.001, eager: 8192, sharing: Sharing::UNKNOWN };
+    const CLUSTER: Loggp =
+        Loggp { latency: 2.0, overhead: 0.5, gap: 0.75, gap_per_byte: 0.001, eager: 8192, sharing: Sharing::UNKNOWN };
 
     #[test]
     fn exact_times_give_back_the_parameters() {

@@ -125,7 +125,8 @@ fn line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const MEASURED: Loggp = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
+    const MEASURED: Loggp =
+        Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
 
     fn place() -> Place {
         Place::new("Open MPI v4.1.4", ["node017.site", "node3"], 8)
@@ -186,8 +187,22 @@ mod tests {
 
     #[test]
     fn four_digits_are_enough() {
-        let long = Loggp { latency: 80.949_845_060, gap_per_byte: 0.000_055_673_87, gap: 123_456.0, overhead: 0.0, eager: 777, sharing: Sharing::UNKNOWN };
-        let short = Loggp { latency: 80.95, gap_per_byte: 0.000_055_67, gap: 123_500.0, overhead: 0.0, eager: 777, sharing: Sharing::UNKNOWN };
+        let long = Loggp {
+            latency: 80.949_845_060,
+            gap_per_byte: 0.000_055_673_87,
+            gap: 123_456.0,
+            overhead: 0.0,
+            eager: 777,
+            sharing: Sharing::UNKNOWN,
+        };
+        let short = Loggp {
+            latency: 80.95,
+            gap_per_byte: 0.000_055_67,
+            gap: 123_500.0,
+            overhead: 0.0,
+            eager: 777,
+            sharing: Sharing::UNKNOWN,
+        };
         assert_eq!(rounded(&long), short);
         assert_eq!(rounded(&MEASURED), MEASURED);
     }

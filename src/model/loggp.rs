@@ -239,7 +239,11 @@ impl fmt::Display for Loggp {
             writeln!(f, "copy = {copy}  # microseconds per byte")?;
         }
         if self.sharing.known() > 0 {
-            writeln!(f, "links = {}  # all nodes at once, 1, 2, 4, ... nodes on: microseconds per byte", self.sharing.links_text())?;
+            writeln!(
+                f,
+                "links = {}  # all nodes at once, 1, 2, 4, ... nodes on: microseconds per byte",
+                self.sharing.links_text()
+            )?;
         }
         Ok(())
     }
@@ -301,7 +305,10 @@ mod tests {
     fn errors_can_keep_what_a_file_holds_to_themselves() {
         for (text, expected) in [
             ("SECRET", "line 1 is not of the form key = value"),
-            ("\nSECRET = 1", "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager, copy, links"),
+            (
+                "\nSECRET = 1",
+                "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager, copy, links",
+            ),
             ("gap = SECRET", "line 1: gap is not a finite number of at least 0"),
             ("eager = SECRET", "line 1: eager is not a whole number of bytes or `unlimited`"),
             ("gap = 1\ngap = SECRET", "line 2: gap is there already, in line 1"),

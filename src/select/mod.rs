@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::model::{Options, predict_on};
+use crate::model::{Loggp, Options, predict_on};
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
 use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
 use crate::topology::graph::Graph;
@@ -31,6 +31,10 @@ const MOST_SIMULATED: u64 = 1 << 16;
 /// `direct` stays unless another algorithm takes less than this part of its time, measured or
 /// predicted: both have errors.
 const CLEARLY: f64 = 0.95;
+
+/// The same for predicted times of rounds where processes share the links of their node: such links
+/// pass messages of several processes at a time, while the model lets them wait for each other.
+const CLEARLY_SHARED: f64 = 0.8;
 
 /// Why an algorithm was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -295,7 +299,7 @@ pub fn compare(
     let machine = hints.machine();
     let copy = machine.sharing.copy.unwrap_or(COPY);
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy, ..Options::default() };
-    let mut times: Vec<(Algorithm, f64)> = Vec::new();
+    let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
     // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
     let compared =
         |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
@@ -310,11 +314,19 @@ pub fn compare(
         // algorithms that cannot be used are left out
         if let Ok(schedules) = schedules {
             let time = predict_on(&world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
-            times.push((entry.algorithm, time));
+            let shared = !entry.forwards() && entry.algorithm != Algorithm::Direct && shares_links(nodes, &machine);
+            times.push((entry.algorithm, time, if shared { CLEARLY_SHARED } else { CLEARLY }));
         }
     }
-    let (algorithm, time, direct) = lowest(&times, CLEARLY);
+    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
+    let clear: Vec<_> = times.iter().filter(|t| t.0 == Algorithm::Direct || t.1 < t.2 * direct).map(|t| (t.0, t.1)).collect();
+    let (algorithm, time, direct) = lowest(&clear, CLEARLY);
     Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
+}
+
+/// Returns true if processes share the links of their node, as far as the machine is known.
+fn shares_links(nodes: Option<&Locality>, machine: &Loggp) -> bool {
+    machine.sharing.known() > 0 && nodes.is_some_and(|nodes| gathers(nodes.processes(), nodes.nodes()))
 }
 
 /// Returns the algorithm with the lowest time, its time, and that of `direct`; `direct` unless
@@ -335,7 +347,7 @@ pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Loggp, predict};
+    use crate::model::predict;
     use crate::schedule::{Star, world_schedules};
     use crate::select::hints::origins::Origin;
     use crate::topology::neighborhood::{Neighbor, Neighborhood};

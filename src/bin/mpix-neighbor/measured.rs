@@ -265,7 +265,14 @@ mod compared {
 
         #[test]
         fn rows_are_measured_predicted_and_their_ratio() {
-            let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.012_345_678_9, eager: u64::MAX, sharing: Sharing::UNKNOWN };
+            let machine = Loggp {
+                latency: 10.0,
+                overhead: 2.0,
+                gap: 3.0,
+                gap_per_byte: 0.012_345_678_9,
+                eager: u64::MAX,
+                sharing: Sharing::UNKNOWN,
+            };
             let report = report(rounded(machine));
             let text = report.text();
             assert!(text.starts_with("6 messages of 100 B from each process"), "{text}");
@@ -291,7 +298,8 @@ mod compared {
 
         #[test]
         fn no_ratio_without_a_prediction() {
-            let free = Loggp { latency: 0.0, overhead: 0.0, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
+            let free =
+                Loggp { latency: 0.0, overhead: 0.0, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
             let text = report(free).text();
             let ratios = text.lines().last().unwrap();
             assert_eq!(ratios.split('|').filter(|c| c.trim() == "-").count(), PROTOCOLS.len(), "{text}");

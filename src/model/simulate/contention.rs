@@ -1,9 +1,10 @@
 //! How long the bytes of each message take where messages share links: those of the processes of a
 //! node its port, and those of all nodes the network.
 //!
-//! In a round, all messages that share something are slowed by the same factor, so that the time of
+//! All messages of a round that share something are slowed by the same factor, so that the time of
 //! the round is at least that in which what is shared passes all their bytes. A fair network does so
-//! if they begin together.
+//! if they begin together. The same holds for the messages of all rounds, as processes need not be
+//! in the same round; the larger factor counts.
 
 use std::collections::HashMap;
 
@@ -11,59 +12,78 @@ use super::matching::Matched;
 use crate::model::{Loggp, Sharing};
 use crate::schedule::Schedule;
 use crate::topology::nodes::Locality;
+use crate::util::cast::to_u32;
 
-/// What is sent in a round.
-struct Round {
-    /// Bytes that each process sends and receives.
-    processes: Vec<[f64; 2]>,
-    /// Bytes that leave each node, and that come to it.
-    nodes: Vec<[f64; 2]>,
-    /// Time that the network needs for all bytes between nodes.
-    network: f64,
-}
-
-/// Returns the time that the bytes of each message take, in microseconds: [`Loggp::transfer`], or more
-/// where links are shared.
+/// Returns the time that the bytes of each message take, in microseconds: [`Loggp::transfer`], or
+/// more where links are shared.
 pub(super) fn transfers(world: &Matched, schedules: &[Schedule], params: &Loggp, nodes: Option<&Locality>) -> Vec<f64> {
     let mut times: Vec<f64> = world.messages.iter().map(|m| params.transfer(m.bytes)).collect();
     let (Some(nodes), Some(port)) = (nodes, params.sharing.port()) else { return times };
-    let count = nodes.nodes();
-    let places = |source: u32, target: u32| [nodes.node_of(source), nodes.node_of(target)];
-    // messages with the number of their round
-    let mut rounds: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (i, m) in world.messages.iter().enumerate().filter(|(_, m)| m.exists) {
-        let number = schedules[m.source as usize].number((m.send_round - world.rounds[m.source as usize]) as usize);
-        rounds.entry(number).or_default().push(i);
-    }
-    for messages in rounds.values() {
-        let mut round =
-            Round { processes: vec![[0.0; 2]; schedules.len()], nodes: vec![[0.0; 2]; count as usize], network: 0.0 };
-        for m in messages.iter().map(|&i| &world.messages[i]) {
-            let (bytes, [from, to]) = (m.bytes as f64, places(m.source, m.target));
-            round.processes[m.source as usize][0] += bytes;
-            round.processes[m.target as usize][1] += bytes;
-            if from != to {
-                round.nodes[from as usize][0] += bytes;
-                round.nodes[to as usize][1] += bytes;
-                round.network += bytes * params.sharing.link(Sharing::distance(from, to, count)) / f64::from(count);
-            }
-        }
-        // times without contention, and those of the ports of nodes
-        let alone = |node: u32, way: usize| {
-            let bytes = nodes.members(node).iter().map(|&p| round.processes[p as usize][way]);
-            bytes.fold(0.0, f64::max) * params.gap_per_byte
+    // messages between nodes, by the number of their round
+    let mut rounds: HashMap<u32, Vec<Far>> = HashMap::new();
+    let mut all = Vec::new();
+    for (number, m) in world.messages.iter().enumerate().filter(|(_, m)| m.exists) {
+        let far = Far {
+            number,
+            bytes: m.bytes as f64,
+            processes: [m.source as usize, m.target as usize],
+            nodes: [m.source, m.target].map(|p| nodes.node_of(p) as usize),
         };
-        let at_port = |node: u32, way: usize| (round.nodes[node as usize][way] * port).max(alone(node, way));
-        let slowed = |time: f64, without: f64| if time > without && without > 0.0 { time / without } else { 1.0 };
-        let slow: Vec<[f64; 2]> = (0..count).map(|node| [0, 1].map(|way| slowed(at_port(node, way), alone(node, way)))).collect();
-        let ports = (0..count).flat_map(|node| [at_port(node, 0), at_port(node, 1)]).fold(0.0, f64::max);
-        let all = slowed(round.network, ports);
-        for &i in messages {
-            let [from, to] = places(world.messages[i].source, world.messages[i].target);
-            if from != to {
-                times[i] *= slow[from as usize][0].max(slow[to as usize][1]) * all;
-            }
+        if far.nodes[0] != far.nodes[1] {
+            let round = (m.send_round - world.rounds[m.source as usize]) as usize;
+            rounds.entry(schedules[m.source as usize].number(round)).or_default().push(far);
+            all.push(far);
         }
     }
+    let mut factors = vec![1.0; times.len()];
+    let several = rounds.len() > 1;
+    for messages in rounds.values().chain(several.then_some(&all)) {
+        slow(messages, params, port, nodes, &mut factors);
+    }
+    times.iter_mut().zip(factors).for_each(|(time, factor)| *time *= factor);
     times
+}
+
+/// A message between nodes: its number and length, and the sending and the receiving side.
+#[derive(Clone, Copy)]
+struct Far {
+    number: usize,
+    bytes: f64,
+    processes: [usize; 2],
+    nodes: [usize; 2],
+}
+
+/// Raises the factors of some messages that travel at the same time.
+fn slow(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality, factors: &mut [f64]) {
+    let count = nodes.nodes();
+    let mut of_process = vec![[0.0; 2]; nodes.processes() as usize];
+    let mut of_node = vec![[0.0; 2]; count as usize];
+    let mut network = 0.0;
+    for far in messages {
+        for way in [0, 1] {
+            of_process[far.processes[way]][way] += far.bytes;
+            of_node[far.nodes[way]][way] += far.bytes;
+        }
+        let [from, to] = far.nodes.map(to_u32);
+        network += far.bytes * params.sharing.link(Sharing::distance(from, to, count)) / f64::from(count);
+    }
+    let ratio = |time: f64, without: f64| if time > without && without > 0.0 { time / without } else { 1.0 };
+    // the longest time of a node's port, and the factors of each node
+    let mut longest: f64 = 0.0;
+    let of_ports: Vec<[f64; 2]> = (0..count)
+        .map(|node| {
+            [0, 1].map(|way| {
+                let bytes = nodes.members(node).iter().map(|&p| of_process[p as usize][way]);
+                let alone = bytes.fold(0.0, f64::max) * params.gap_per_byte;
+                let shared = (of_node[node as usize][way] * port).max(alone);
+                longest = longest.max(shared);
+                ratio(shared, alone)
+            })
+        })
+        .collect();
+    let all = ratio(network, longest);
+    for far in messages {
+        let factor = of_ports[far.nodes[0]][0].max(of_ports[far.nodes[1]][1]) * all;
+        factors[far.number] = factor.max(factors[far.number]);
+    }
 }
