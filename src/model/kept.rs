@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! # mpi: Open MPI v4.1.4, package: Debian OpenMPI
-//! # nodes: node#, node#; 8 in all
+//! # nodes: node#, node#; 8 or more
 //! latency = 9.9  # L, microseconds
 //! ...
 //! ```
@@ -37,9 +37,10 @@ pub struct Place {
 
 impl Place {
     /// Messages by an MPI library of this version between two nodes of these names. Nodes whose
-    /// names differ only in numbers are alike. `count` nodes share the network.
+    /// names differ only in numbers are alike. `count` nodes share the network; numbers of nodes
+    /// with the same logarithm, rounded down, are alike.
     pub fn new(mpi: &str, nodes: [&str; 2], count: u64) -> Place {
-        Place { mpi: line(mpi), nodes: nodes.map(pattern), count }
+        Place { mpi: line(mpi), nodes: nodes.map(pattern), count: 1 << count.max(1).ilog2() }
     }
 
     /// The name of its file.
@@ -70,7 +71,7 @@ impl Place {
 
     /// What the place is, as comments of a file.
     pub(super) fn comments(&self) -> String {
-        format!("# mpi: {}\n# nodes: {}, {}; {} in all\n", self.mpi, self.nodes[0], self.nodes[1], self.count)
+        format!("# mpi: {}\n# nodes: {}, {}; {} or more\n", self.mpi, self.nodes[0], self.nodes[1], self.count)
     }
 }
 
@@ -136,8 +137,8 @@ mod tests {
     fn a_file_gives_back_what_was_measured() {
         let text = place().text(&MEASURED);
         assert_eq!(place().read(&text), Ok(MEASURED));
-        assert!(text.contains("\n# mpi: Open MPI v4.1.4\n# nodes: node#, node#; 8 in all\n"), "{text}");
-        assert_eq!(place(), Place::new("Open MPI v4.1.4", ["node1", "node001"], 8));
+        assert!(text.contains("\n# mpi: Open MPI v4.1.4\n# nodes: node#, node#; 8 or more\n"), "{text}");
+        assert_eq!(place(), Place::new("Open MPI v4.1.4", ["node1", "node001"], 15));
     }
 
     #[test]
@@ -148,6 +149,7 @@ mod tests {
             Place::new("Open MPI v4.1", ["node1", "node2"], 8),
             Place::new("Open MPI v4.1.4", ["login", "node2"], 8),
             Place::new("Open MPI v4.1.4", ["node1", "gpu2"], 8),
+            Place::new("Open MPI v4.1.4", ["node1", "node2"], 16),
         ] {
             assert_eq!(other.read(&text), Err("it is of another MPI, or of other nodes".into()), "{other:?}");
         }

@@ -87,3 +87,73 @@ fn slow(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality, factors: 
         factors[far.number] = factor.max(factors[far.number]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Options, predict_on};
+    use crate::schedule::{Algorithm, Tuning, world_schedules};
+    use crate::topology::graph::Graph;
+
+    const EAGER: u64 = u64::MAX;
+
+    /// o = L = 1, G = 0.01, and these links.
+    fn machine(links: &[f64]) -> Loggp {
+        let mut sharing = Sharing::UNKNOWN;
+        sharing.links[..links.len()].copy_from_slice(links);
+        Loggp { latency: 1.0, overhead: 1.0, gap: 0.0, gap_per_byte: 0.01, eager: EAGER, sharing }
+    }
+
+    /// The predicted time of messages of 1001 bytes by an algorithm; processes on the nodes of these
+    /// names.
+    fn time(algorithm: Algorithm, edges: &[(u32, u32)], names: &[u32], links: &[f64]) -> f64 {
+        let edges: Vec<_> = edges.iter().map(|&(from, to)| (from, to, 1001)).collect();
+        let world = Graph::from_edges(crate::util::cast::to_u32(names.len()), &edges).neighborhoods();
+        let schedules = world_schedules(algorithm, &world, None, &Tuning::default()).unwrap();
+        let nodes = Locality::from_names(names);
+        predict_on(&world, &schedules, 1, &machine(links), &Options::default(), Some(&nodes)).unwrap()
+    }
+
+    fn near(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a}, not {b}");
+    }
+
+    #[test]
+    fn processes_of_a_node_share_its_port() {
+        let pairs = [(0, 2), (1, 3)];
+        near(time(Algorithm::Direct, &pairs, &[0, 0, 1, 1], &[]), 13.0);
+        near(time(Algorithm::Direct, &pairs, &[0, 1, 2, 3], &[0.01]), 13.0);
+        near(time(Algorithm::Direct, &pairs, &[0, 0, 1, 1], &[0.01]), 23.0);
+        // half of a port for each is as much as they need
+        near(time(Algorithm::Direct, &pairs, &[0, 0, 1, 1], &[0.005]), 13.0);
+        // the port of the receiving node
+        near(time(Algorithm::Direct, &pairs, &[0, 1, 2, 2], &[0.01]), 23.0);
+        // within a node no port is used
+        near(time(Algorithm::Direct, &[(0, 1), (2, 3)], &[0, 0, 1, 1], &[0.01]), 13.0);
+    }
+
+    #[test]
+    fn all_nodes_share_the_network() {
+        let shift = |by: u32| (0..4).map(|p| (p, (p + by) % 4)).collect::<Vec<_>>();
+        for (by, expected) in [(1, 13.0), (2, 33.0), (3, 13.0)] {
+            near(time(Algorithm::Direct, &shift(by), &[0, 1, 2, 3], &[0.01, 0.03]), expected);
+        }
+        // one of four senders needs a quarter of it
+        near(time(Algorithm::Direct, &[(0, 2)], &[0, 1, 2, 3], &[0.01, 0.03]), 13.0);
+    }
+
+    /// Processes need not be in the same round: what is sent in others shares the links too.
+    #[test]
+    fn rounds_do_not_make_the_network_faster() {
+        let all: Vec<_> = (0..8).flat_map(|p| (0..8).filter(move |&q| q != p).map(move |q| (p, q))).collect();
+        let names = [0, 1, 2, 3, 4, 5, 6, 7];
+        let bytes = 7.0 * 1001.0;
+        for algorithm in [Algorithm::Direct, Algorithm::LinearPermutation] {
+            let slow = time(algorithm, &all, &names, &[0.01, 0.05, 0.09]);
+            // two of seven messages at each of the distances 1, 2 and 3, and one at 4
+            let link = machine(&[0.01, 0.05, 0.09]).sharing;
+            let mean = (1..8).map(|d| link.link(Sharing::distance(0, d, 8))).sum::<f64>() / 7.0;
+            assert!(slow >= 0.99 * bytes * mean, "{algorithm:?}: {slow}");
+        }
+    }
+}
