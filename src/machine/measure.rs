@@ -19,7 +19,7 @@
 //! Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa: Assessing Fast Network
 //! Interfaces, 1996.
 
-use super::share;
+use super::share::{self, written};
 use crate::error::{Error, Result};
 use crate::model::Loggp;
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
@@ -111,8 +111,8 @@ pub fn measure_briefly(comm: &Comm, peer: u32, names: &[u32]) -> Result<Paramete
 }
 
 /// Lets process 0 `run` a measurement with `peer`, and then all processes one of the links that
-/// their nodes share; `names` are those of the processes' nodes. Returns the parameters, and on process 0 all
-/// measured times. Collective.
+/// their nodes share; `names` are those of the processes' nodes. Returns the parameters, and on
+/// process 0 all measured times. Collective.
 fn between(
     comm: &Comm,
     peer: u32,
@@ -172,15 +172,6 @@ impl Buffers {
     fn new(bytes: usize) -> Result<Buffers> {
         Ok(Buffers { send: written(bytes)?, recv: written(bytes)? })
     }
-}
-
-/// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
-/// are faster to read.
-pub(super) fn written(bytes: usize) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-    buffer.resize(bytes, 1);
-    Ok(buffer)
 }
 
 /// Returns the first process on a different node than process 0, or process 1 if there is none, and

@@ -13,7 +13,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::measure::{self, written};
+use super::measure;
+use super::share::written;
 use super::{kept, place};
 use crate::error::{Error, Result};
 use crate::model::kept::{FILES, Place};

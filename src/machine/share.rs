@@ -1,5 +1,5 @@
-//! Measures what LogGP leaves out ([`Sharing`]): the links that messages of all nodes share, and the
-//! copy of a byte.
+//! Measures what LogGP leaves out ([`Sharing`]): the links that messages of all nodes share, and
+//! the copy of a byte.
 //!
 //! For each distance of 1, 2, 4, ... nodes, up to half of them, each process sends to its
 //! counterpart that many nodes on, and receives from the one that many nodes back, all at the same
@@ -8,8 +8,7 @@
 
 use std::hint::black_box;
 
-use super::measure::written;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Sharing;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
@@ -75,6 +74,15 @@ pub fn links(comm: &Comm, names: &[u32], per_byte: f64) -> Result<[f64; Sharing:
         *link = ((best[1] - best[0]) / bytes).max(per_byte / most);
     }
     Ok(links)
+}
+
+/// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
+/// are faster to read.
+pub(super) fn written(bytes: usize) -> Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
+    buffer.resize(bytes, 1);
+    Ok(buffer)
 }
 
 /// Microseconds to copy a byte.

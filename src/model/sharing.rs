@@ -1,5 +1,5 @@
-//! What LogGP leaves out, and what is measured of it: links that messages of several nodes share, and
-//! the cost of a copy.
+//! What LogGP leaves out, and what is measured of it: links that messages of several nodes share,
+//! and the cost of a copy.
 
 #![forbid(unsafe_code)]
 
@@ -8,8 +8,8 @@ use crate::util::cast::to_u32;
 /// Measured properties of a network of nodes, beyond those of a pair of processes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sharing {
-    /// Processor time for a byte that is copied into or out of a packet, in microseconds. `None`: not
-    /// measured.
+    /// Processor time for a byte that is copied into or out of a packet, in microseconds. `None`:
+    /// not measured.
     pub copy: Option<f64>,
     /// `links[i]`: time for each byte that leaves a node while all nodes send at once, each one to
     /// the node 2^i further, in microseconds. Positive; 0 from the first distance on that was not
@@ -24,8 +24,8 @@ impl Sharing {
     /// Nothing was measured: all messages have links of their own.
     pub const UNKNOWN: Sharing = Sharing { copy: None, links: [0.0; Sharing::DISTANCES] };
 
-    /// Number of distances to measure with so many nodes: nodes are a ring, on which none is farther
-    /// than half of it.
+    /// Number of distances to measure with so many nodes: nodes are a ring, on which none is
+    /// farther than half of it.
     pub fn distances(nodes: u32) -> usize {
         nodes.checked_ilog2().map_or(0, |log| log as usize).min(Sharing::DISTANCES)
     }
@@ -42,8 +42,8 @@ impl Sharing {
         self.measured().iter().copied().reduce(f64::min)
     }
 
-    /// Time for each byte that leaves a node, if all nodes send that far. Between distances that were
-    /// measured, the logarithm of the distance counts; beyond them, the longest one.
+    /// Time for each byte that leaves a node, if all nodes send that far. Between distances that
+    /// were measured, the logarithm of the distance counts; beyond them, the longest one.
     pub fn link(&self, distance: u32) -> f64 {
         let links = self.measured();
         let Some(log) = distance.checked_ilog2().filter(|_| !links.is_empty()) else { return 0.0 };
@@ -58,8 +58,8 @@ impl Sharing {
         direct.min(nodes - direct)
     }
 
-    /// Reads times of distances, separated by commas. `None` if they are no positive numbers, or too
-    /// many.
+    /// Reads times of distances, separated by commas. `None` if they are no positive numbers, or
+    /// too many.
     pub(super) fn parse_links(text: &str) -> Option<[f64; Sharing::DISTANCES]> {
         let mut links = [0.0; Sharing::DISTANCES];
         for (i, time) in text.split(',').enumerate() {

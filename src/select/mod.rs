@@ -283,8 +283,8 @@ pub struct Directions<'a> {
     pub order: &'a [u32],
 }
 
-/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster. Builds and
-/// simulates the schedules of all processes: some microseconds per edge and algorithm.
+/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
+/// Builds and simulates the schedules of all processes: some microseconds per edge and algorithm.
 pub fn compare(
     hints: &Hints,
     graph: &Graph,

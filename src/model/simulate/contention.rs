@@ -2,9 +2,9 @@
 //! node its port, and those of all nodes the network.
 //!
 //! All messages of a round that share something are slowed by the same factor, so that the time of
-//! the round is at least that in which what is shared passes all their bytes. A fair network does so
-//! if they begin together. The same holds for the messages of all rounds, as processes need not be
-//! in the same round; the larger factor counts.
+//! the round is at least that in which what is shared passes all their bytes. A fair network does
+//! so if they begin together. The same holds for the messages of all rounds, as processes need not
+//! be in the same round; the larger factor counts.
 
 use std::collections::HashMap;
 
@@ -104,8 +104,8 @@ mod tests {
         Loggp { latency: 1.0, overhead: 1.0, gap: 0.0, gap_per_byte: 0.01, eager: EAGER, sharing }
     }
 
-    /// The predicted time of messages of 1001 bytes by an algorithm; processes on the nodes of these
-    /// names.
+    /// The predicted time of messages of 1001 bytes by an algorithm; processes on the nodes of
+    /// these names.
     fn time(algorithm: Algorithm, edges: &[(u32, u32)], names: &[u32], links: &[f64]) -> f64 {
         let edges: Vec<_> = edges.iter().map(|&(from, to)| (from, to, 1001)).collect();
         let world = Graph::from_edges(crate::util::cast::to_u32(names.len()), &edges).neighborhoods();
