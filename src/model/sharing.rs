@@ -69,7 +69,7 @@ impl Sharing {
     }
 
     /// The times of the distances as text, separated by commas.
-    pub(super) fn links_text(&self) -> String {
+    pub fn links_text(&self) -> String {
         self.measured().iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
     }
 
