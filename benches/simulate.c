@@ -5,8 +5,8 @@
  * A call begins at the same time on all processes and ends on the slowest one. What each
  * alternative delivers is checked in each call.
  *
- * Usage: simulate sparse|halo|random|patterns|set [PARAMETERS]; PARAMETERS is a file of LogGP
- * parameters for the model */
+ * Usage: simulate sparse|halo|random|patterns|set|machine [PARAMETERS]; PARAMETERS is a file of
+ * LogGP parameters for the model */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <mpix_neighbor.h>
@@ -318,7 +318,7 @@ static void grid(job *j) {
 
 static void halo(job *j) {
   static const char *const schedules[] = {"direct", "combining", "auto"};
-  static const int sizes[] = {8, 1024, 16384};
+  static const int sizes[] = {8, 256, 1024, 16384};
   grid(j);
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
     for (int i = 0; i < HALO; i++) j->bytes_in[i] = j->bytes_out[i] = sizes[s];
@@ -405,9 +405,26 @@ static void sets(job *j) {
   char chosen[32];
   random_graph(j);
   for (int i = 0; i < RANDOM; i++) j->bytes_in[i] = j->bytes_out[i] = 32768;
+  /* measures the machine, on another communicator than that of the first call */
+  MPI_Comm comm = j->comm;
+  MPI_Comm_dup(comm, &j->comm);
+  set(j, "auto", 0, &model, chosen);
+  MPI_Comm_free(&j->comm);
+  j->comm = comm;
   if (j->me == 0) printf("set calls, random graph, %d edges each way a process\n", RANDOM);
   print(j, "first, direct", set(j, "direct", 0, &model, chosen), 0, 0);
   for (int s = 0; s < 4; s++) print(j, schedules[s], set(j, schedules[s], 0, &model, chosen), 0, 0);
+}
+
+/* the parameters that the library measures here */
+static void machine(job *j) {
+  MPIX_Loggp p;
+  static const char *const pairs[][2] = {{"mpix_loggp_seconds", "0.01"}};
+  MPI_Info info = info_of(pairs, 1);
+  double begin = together(j);
+  MPIX_Loggp_measure(info, MPI_COMM_WORLD, &p);
+  MPI_Info_free(&info);
+  if (j->me == 0) printf("%.2f ms: L %.3f o %.3f g %.3f G %.7f eager %lld\n", 1e3 * (MPI_Wtime() - begin), p.latency, (p.send_overhead + p.recv_overhead) / 2, p.gap, p.gap_per_byte, (long long)p.eager);
 }
 
 int main(int argc, char **argv) {
@@ -426,8 +443,9 @@ int main(int argc, char **argv) {
   else if (!strcmp(what, "random")) random_exchange(&j);
   else if (!strcmp(what, "patterns")) patterns(&j);
   else if (!strcmp(what, "set")) sets(&j);
+  else if (!strcmp(what, "machine")) machine(&j);
   else known = 0;
-  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|halo|random|patterns|set [PARAMETERS]\n");
+  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|halo|random|patterns|set|machine [PARAMETERS]\n");
   MPI_Finalize();
   return !known;
 }

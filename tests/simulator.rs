@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use mpix_neighbor::model::generate;
-use mpix_neighbor::model::{Loggp, Options, Run, bytes_of, simulate};
+use mpix_neighbor::model::{Loggp, Options, Run, Sharing, bytes_of, simulate};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Op, Part, Schedule, Tuning, world_schedules};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
@@ -302,7 +302,7 @@ fn reordered(schedule: &Schedule, random: &mut Random) -> Schedule {
 /// once, receives that are posted when their messages are there.
 #[test]
 fn sixty_four_processes() {
-    let params = Loggp { latency: 10.0, overhead: 2.0, gap: 4.0, gap_per_byte: 0.125, eager: 500 };
+    let params = Loggp { latency: 10.0, overhead: 2.0, gap: 4.0, gap_per_byte: 0.125, eager: 500, sharing: Sharing::UNKNOWN };
     let mut differ = Vec::new();
     for seed in 0..20 {
         for degree in [4, 8] {
@@ -328,7 +328,7 @@ fn sixty_four_processes() {
 /// that of 3 at 8. The receive from 3 stands first.
 #[test]
 fn receives_that_are_posted_late_are_taken_as_they_arrived() {
-    let params = Loggp { latency: 0.0, overhead: 1.0, gap: 0.0, gap_per_byte: 1.0, eager: 100 };
+    let params = Loggp { latency: 0.0, overhead: 1.0, gap: 0.0, gap_per_byte: 1.0, eager: 100, sharing: Sharing::UNKNOWN };
     let lengths = [11, 3, 6, 3];
     let mut schedules = vec![Schedule::new(Algorithm::Direct); 5];
     schedules[0].push_round_at(0, [Op::recv(1, Block::Output(0))]);
@@ -347,7 +347,14 @@ fn costs() -> impl Strategy<Value = Loggp> {
     let eager = prop_oneof![Just(0), Just(u64::MAX), 0u64..400];
     (prop::array::uniform4(0u8..4), eager).prop_map(|(costs, eager)| {
         let cost = |i: usize| f64::from(costs[i]);
-        Loggp { latency: 2.0 * cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3) / 64.0, eager }
+        Loggp {
+            latency: 2.0 * cost(0),
+            overhead: cost(1),
+            gap: cost(2),
+            gap_per_byte: cost(3) / 64.0,
+            eager,
+            sharing: Sharing::UNKNOWN,
+        }
     })
 }
 

@@ -572,9 +572,9 @@ fn info(variables: &[(&str, &str)]) -> String {
 
 #[test]
 fn info_names_the_files_that_the_library_reads() {
-    use mpix_neighbor::model::Loggp;
     use mpix_neighbor::model::copies::Node;
     use mpix_neighbor::model::kept::Place;
+    use mpix_neighbor::model::{Loggp, Sharing};
 
     let empty = info(&[]);
     assert!(empty.contains("LogGP parameters, nowhere, as neither HOME nor XDG_* is set: not there\n"), "{empty}");
@@ -593,15 +593,18 @@ fn info_names_the_files_that_the_library_reads() {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let node = Node::new(host.trim());
     std::fs::write(cache.join(node.file()), node.text(65536)).unwrap();
-    let place = Place::new("Open MPI v4.1.4", ["node017", "node3"]);
-    let machine = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152 };
+    let place = Place::new("Open MPI v4.1.4", ["node017", "node3"], 2);
+    let machine = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
     std::fs::write(cache.join(place.file()), place.text(&machine)).unwrap();
     std::fs::write(config.join("loggp"), machine.to_string()).unwrap();
     let text = info(&home);
     let values = "L = 31.5 µs, o = 4.25 µs, g = 6 µs, G = 0.04 µs/B, rendezvous above 49152 B";
     assert!(text.contains(&format!("LogGP parameters, {}: LogGP: {values}\n", config.join("loggp").display())), "{text}");
     assert!(text.contains(&format!("{}: from 65536 bytes on\n", cache.join(node.file()).display())), "{text}");
-    let of = format!("{}: LogGP: {values} (mpi: Open MPI v4.1.4; nodes: node#, node#)\n", cache.join(place.file()).display());
+    let of = format!(
+        "{}: LogGP: {values} (mpi: Open MPI v4.1.4; nodes: node#, node#; 2 or more)\n",
+        cache.join(place.file()).display()
+    );
     assert!(text.contains(&of), "{text}");
 
     // files that do not count are named with the reason

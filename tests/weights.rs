@@ -1,7 +1,7 @@
 //! An edge of weight 0 is a message of no bytes: bound, costs, simulation, prediction and all
 //! schedules agree on that.
 
-use mpix_neighbor::model::{Loggp, Options, bytes_of, predict, simulate};
+use mpix_neighbor::model::{Loggp, Options, Sharing, bytes_of, predict, simulate};
 use mpix_neighbor::schedule::rounds::{lower_bound, ratio};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{
@@ -81,7 +81,7 @@ fn one_edge_costs_its_bound() {
 /// difference.
 #[test]
 fn a_message_without_bytes_is_a_message() {
-    let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.5, eager: 100 };
+    let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.5, eager: 100, sharing: Sharing::UNKNOWN };
     let graph = Graph::from_edges(2, &[(0, 1, 0)]);
     let world = graph.neighborhoods();
     for entry in &ALGORITHMS {

@@ -147,7 +147,7 @@ int main(int argc, char **argv) {
     finds(__LINE__, half, NULL, "measured", found);
     contents(text);
     if (first_of_half) {
-      CHECK(strstr(text, ", test 1\n# nodes: node#, node#\nlatency = ") && strstr(text, "\n# end\n"), "%s", text);
+      CHECK(strstr(text, ", test 1\n# nodes: node#, node#; ") && strstr(text, "\n# end\n"), "%s", text);
       CHECK(stat(file(), &before) == 0, "%s", file());
     }
     /* again without a file: from memory */

@@ -9,7 +9,7 @@ use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::machine;
-use crate::model::{Loggp, Parameters};
+use crate::model::{Loggp, Parameters, Sharing};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned;
 use crate::mpi::{Communicator, MPI_Comm, MPI_Count, MPI_Info, info};
@@ -84,6 +84,7 @@ impl MPIX_Loggp {
             gap: self.gap,
             gap_per_byte: self.gap_per_byte,
             eager,
+            sharing: Sharing::UNKNOWN,
         };
         Ok(Parameters { loggp, send_overhead: self.send_overhead, recv_overhead: self.recv_overhead, deviation: self.deviation })
     }

@@ -19,7 +19,9 @@
 //! Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa: Assessing Fast Network
 //! Interfaces, 1996.
 
+use super::share::{self, written};
 use crate::error::{Error, Result};
+use crate::model::Loggp;
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
@@ -89,11 +91,12 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
     if comm.size()? < 2 {
         return Err(Error::Alone.into());
     }
-    let (peer, other_node) = peer(comm, node::names(comm)?[comm.rank()? as usize])?;
+    let names = node::names(comm)?;
+    let (peer, other_node) = peer(comm, names[comm.rank()? as usize])?;
     let mut longest = options.longest.to_le_bytes();
     coll::broadcast(comm, &mut longest, 0)?;
     let run = |client: &mut Client| client.run(options.seconds * 1e6, &mut progress);
-    let (parameters, measurement) = between(comm, peer, u32::from_le_bytes(longest), run)?;
+    let (parameters, measurement) = between(comm, peer, &names, u32::from_le_bytes(longest), run)?;
     Ok(Measured { parameters, peer, other_node, measurement })
 }
 
@@ -103,15 +106,17 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
 /// # Errors
 /// Too little memory, or a process has ended; reported on all processes.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method serves one lifetime, the closure any")]
-pub fn measure_briefly(comm: &Comm, peer: u32) -> Result<Parameters> {
-    between(comm, peer, brief::LONGEST, |client| client.run_briefly()).map(|found| found.0)
+pub fn measure_briefly(comm: &Comm, peer: u32, names: &[u32]) -> Result<Parameters> {
+    between(comm, peer, names, brief::LONGEST, |client| client.run_briefly()).map(|found| found.0)
 }
 
-/// Lets process 0 `run` a measurement with `peer`. Returns the parameters, and on process 0 all
-/// measured times. Collective.
+/// Lets process 0 `run` a measurement with `peer`, and then all processes one of the links that
+/// their nodes share; `names` are those of the processes' nodes. Returns the parameters, and on
+/// process 0 all measured times. Collective.
 fn between(
     comm: &Comm,
     peer: u32,
+    names: &[u32],
     longest: u32,
     run: impl FnOnce(&mut Client) -> Result<Measurement>,
 ) -> Result<(Parameters, Option<Measurement>)> {
@@ -146,8 +151,12 @@ fn between(
     };
     idle_barrier(comm)?;
     let measurement = share_outcome(comm, outcome)?;
-    let words = measurement.as_ref().map_or([0; Parameters::WORDS], |m| m.parameters.words());
-    let parameters = Parameters::from_words(coll::broadcast_words(comm, words, 0)?);
+    let mut found = measurement.as_ref().map_or(Parameters::from(Loggp::default()), |m| m.parameters);
+    if me == 0 {
+        found.loggp.sharing.copy = Some(share::copy());
+    }
+    let mut parameters = Parameters::from_words(coll::broadcast_words(comm, found.words(), 0)?);
+    parameters.loggp.sharing.links = share::links(comm, names, parameters.loggp.gap_per_byte)?;
     Ok((parameters, measurement))
 }
 
@@ -163,15 +172,6 @@ impl Buffers {
     fn new(bytes: usize) -> Result<Buffers> {
         Ok(Buffers { send: written(bytes)?, recv: written(bytes)? })
     }
-}
-
-/// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
-/// are faster to read.
-pub(super) fn written(bytes: usize) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-    buffer.resize(bytes, 1);
-    Ok(buffer)
 }
 
 /// Returns the first process on a different node than process 0, or process 1 if there is none, and

@@ -15,12 +15,14 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, Communicator};
 use crate::select::hints::Learn;
 use crate::select::hints::origins::Origin;
+use crate::shm::node;
 use crate::util::cast::to_usize;
 
 pub mod copies;
 mod kept;
 mod measure;
 pub mod puts;
+mod share;
 
 pub use kept::Found;
 pub use measure::{Measured, measure};
@@ -62,14 +64,14 @@ pub fn set(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
 /// few words; if it measures, some tens of milliseconds.
 pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
     let (peer, other_node) = measure::peer(comm, first)?;
-    let place = place(comm, peer)?;
+    let place = place(comm, peer, first)?;
     let known = match how {
         Learn::Now => None,
         _ => found(comm, &place)?,
     };
     let (parameters, origin) = match known {
         Some(known) => known,
-        None => (rounded(&measure::measure_briefly(comm, peer)?.loggp), Origin::Measured),
+        None => (rounded(&measure::measure_briefly(comm, peer, &node::names(comm)?)?.loggp), Origin::Measured),
     };
     if !is_plausible(&parameters) {
         log::info!("measured LogGP parameters do not count: {}", parameters.to_string().replace('\n', "; "));
@@ -85,8 +87,8 @@ pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
 }
 
 /// What messages between process 0 and `peer` have to do with. The same on all processes.
-/// Collective: a broadcast.
-fn place(comm: &Comm, peer: u32) -> Result<Place> {
+/// `first` is the lowest rank of the caller's node. Collective: a reduction and two broadcasts.
+fn place(comm: &Comm, peer: u32, first: u32) -> Result<Place> {
     const LENGTH: usize = 128;
     let name = |root| {
         let mut bytes = [0; LENGTH];
@@ -97,8 +99,9 @@ fn place(comm: &Comm, peer: u32) -> Result<Place> {
         let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(LENGTH);
         Result::Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
     };
+    let [nodes] = coll::allreduce(comm, [u64::from(first == comm.rank()?)], Reduction::Sum)?;
     let (first, second) = (name(0)?, name(peer)?);
-    Ok(Place::new(&mpi::library_version(), [&first, &second]))
+    Ok(Place::new(&mpi::library_version(), [&first, &second], nodes))
 }
 
 /// What process 0 remembers of a place, or finds in its file. Collective: a broadcast.

@@ -13,7 +13,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::measure::{self, written};
+use super::measure;
+use super::share::written;
 use super::{kept, place};
 use crate::error::{Error, Result};
 use crate::model::kept::{FILES, Place};
@@ -71,7 +72,7 @@ static MEMORY: OfProcess<Mutex<Vec<(Place, Way, Times)>>> = OfProcess::new();
 /// reduction and three broadcasts; if it measures, the making of a window, and some 50 ms.
 pub fn learn(comm: &Comm, first: u32, target: Target) -> Result<Option<Found>> {
     let (peer, between_nodes) = measure::peer(comm, first)?;
-    let place = place(comm, peer)?;
+    let place = place(comm, peer, first)?;
     let way = Way { active: target == Target::Active, between_nodes };
     if let Some(found) = known(comm, &place, way)? {
         return Ok(Some(found));

@@ -19,7 +19,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::Loggp;
+use super::{Loggp, Sharing};
 use crate::util::cast::whole;
 
 /// Messages in a round trip with several messages.
@@ -89,20 +89,26 @@ impl From<Loggp> for Parameters {
 
 impl Parameters {
     /// Number of words of a message that holds them.
-    pub const WORDS: usize = 8;
+    pub const WORDS: usize = 9 + Sharing::DISTANCES;
 
     /// Returns them as words of a message.
     pub fn words(&self) -> [u64; Self::WORDS] {
         let m = &self.loggp;
         let [latency, overhead, gap, per_byte] = [m.latency, m.overhead, m.gap, m.gap_per_byte].map(f64::to_bits);
         let [send, recv, deviation] = [self.send_overhead, self.recv_overhead, self.deviation].map(f64::to_bits);
-        [latency, overhead, gap, per_byte, m.eager, send, recv, deviation]
+        let mut words = [0; Self::WORDS];
+        words[..8].copy_from_slice(&[latency, overhead, gap, per_byte, m.eager, send, recv, deviation]);
+        // a negative number says that there is none
+        words[8] = m.sharing.copy.unwrap_or(-1.0).to_bits();
+        words[9..].copy_from_slice(&m.sharing.links.map(f64::to_bits));
+        words
     }
 
     /// Reads them from the words of a message.
     pub fn from_words(words: [u64; Self::WORDS]) -> Parameters {
         let cost = |i: usize| f64::from_bits(words[i]);
-        let loggp = Loggp { latency: cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3), eager: words[4] };
+        let sharing = Sharing { copy: Some(cost(8)).filter(|&copy| copy >= 0.0), links: std::array::from_fn(|i| cost(9 + i)) };
+        let loggp = Loggp { latency: cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3), eager: words[4], sharing };
         Parameters { loggp, send_overhead: cost(5), recv_overhead: cost(6), deviation: cost(7) }
     }
 }
@@ -172,6 +178,7 @@ impl Samples {
             gap: first.gap,
             gap_per_byte: slopes.into_iter().flatten().find(|&g| g > 0.0).unwrap_or(0.0),
             eager: self.eager,
+            sharing: Sharing::UNKNOWN,
         };
         let deviation = deviation(&self.round_trips, |s| {
             let next = loggp.overhead.max(loggp.gap + loggp.transfer(s.bytes));
@@ -258,7 +265,8 @@ mod tests {
         (a - b).abs() <= by * b.abs()
     }
 
-    const CLUSTER: Loggp = Loggp { latency: 2.0, overhead: 0.5, gap: 0.75, gap_per_byte: 0.001, eager: 8192 };
+    const CLUSTER: Loggp =
+        Loggp { latency: 2.0, overhead: 0.5, gap: 0.75, gap_per_byte: 0.001, eager: 8192, sharing: Sharing::UNKNOWN };
 
     #[test]
     fn exact_times_give_back_the_parameters() {

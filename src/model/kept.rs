@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! # mpi: Open MPI v4.1.4, package: Debian OpenMPI
-//! # nodes: node#, node#
+//! # nodes: node#, node#; 8 or more
 //! latency = 9.9  # L, microseconds
 //! ...
 //! ```
@@ -15,7 +15,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::Loggp;
+use super::{Loggp, Sharing};
 use crate::util::random::mix;
 
 /// Most files.
@@ -32,13 +32,15 @@ pub(super) const LONGEST: f64 = 1e9;
 pub struct Place {
     mpi: String,
     nodes: [String; 2],
+    count: u64,
 }
 
 impl Place {
     /// Messages by an MPI library of this version between two nodes of these names. Nodes whose
-    /// names differ only in numbers are alike.
-    pub fn new(mpi: &str, nodes: [&str; 2]) -> Place {
-        Place { mpi: line(mpi), nodes: nodes.map(pattern) }
+    /// names differ only in numbers are alike. `count` nodes share the network; numbers of nodes
+    /// with the same logarithm, rounded down, are alike.
+    pub fn new(mpi: &str, nodes: [&str; 2], count: u64) -> Place {
+        Place { mpi: line(mpi), nodes: nodes.map(pattern), count: 1 << count.max(1).ilog2() }
     }
 
     /// The name of its file.
@@ -69,7 +71,7 @@ impl Place {
 
     /// What the place is, as comments of a file.
     pub(super) fn comments(&self) -> String {
-        format!("# mpi: {}\n# nodes: {}, {}\n", self.mpi, self.nodes[0], self.nodes[1])
+        format!("# mpi: {}\n# nodes: {}, {}; {} or more\n", self.mpi, self.nodes[0], self.nodes[1], self.count)
     }
 }
 
@@ -93,6 +95,7 @@ pub fn rounded(parameters: &Loggp) -> Loggp {
         gap: short(parameters.gap),
         gap_per_byte: short(parameters.gap_per_byte),
         eager: parameters.eager,
+        sharing: Sharing { copy: parameters.sharing.copy.map(short), links: parameters.sharing.links.map(short) },
     }
 }
 
@@ -123,28 +126,30 @@ fn line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const MEASURED: Loggp = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152 };
+    const MEASURED: Loggp =
+        Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
 
     fn place() -> Place {
-        Place::new("Open MPI v4.1.4", ["node017.site", "node3"])
+        Place::new("Open MPI v4.1.4", ["node017.site", "node3"], 8)
     }
 
     #[test]
     fn a_file_gives_back_what_was_measured() {
         let text = place().text(&MEASURED);
         assert_eq!(place().read(&text), Ok(MEASURED));
-        assert!(text.contains("\n# mpi: Open MPI v4.1.4\n# nodes: node#, node#\n"), "{text}");
-        assert_eq!(place(), Place::new("Open MPI v4.1.4", ["node1", "node001"]));
+        assert!(text.contains("\n# mpi: Open MPI v4.1.4\n# nodes: node#, node#; 8 or more\n"), "{text}");
+        assert_eq!(place(), Place::new("Open MPI v4.1.4", ["node1", "node001"], 15));
     }
 
     #[test]
     fn a_file_of_another_place_does_not_count() {
         let text = place().text(&MEASURED);
         for other in [
-            Place::new("Open MPI v4.1.5", ["node1", "node2"]),
-            Place::new("Open MPI v4.1", ["node1", "node2"]),
-            Place::new("Open MPI v4.1.4", ["login", "node2"]),
-            Place::new("Open MPI v4.1.4", ["node1", "gpu2"]),
+            Place::new("Open MPI v4.1.5", ["node1", "node2"], 8),
+            Place::new("Open MPI v4.1", ["node1", "node2"], 8),
+            Place::new("Open MPI v4.1.4", ["login", "node2"], 8),
+            Place::new("Open MPI v4.1.4", ["node1", "gpu2"], 8),
+            Place::new("Open MPI v4.1.4", ["node1", "node2"], 16),
         ] {
             assert_eq!(other.read(&text), Err("it is of another MPI, or of other nodes".into()), "{other:?}");
         }
@@ -172,20 +177,34 @@ mod tests {
 
     #[test]
     fn names_are_one_line_and_files_are_few() {
-        let odd = Place::new("a\nlatency = 1\n", ["b\r\nc", &"x".repeat(9999)]);
+        let odd = Place::new("a\nlatency = 1\n", ["b\r\nc", &"x".repeat(9999)], 8);
         assert_eq!(odd.comments().lines().count(), 2);
         assert!(odd.comments().len() < 1000);
         assert_eq!(odd.read(&odd.text(&MEASURED)), Ok(MEASURED));
         for n in 0..1000 {
-            let file = Place::new(&n.to_string(), ["a", "b"]).file();
+            let file = Place::new(&n.to_string(), ["a", "b"], 8).file();
             assert!(file.strip_prefix("loggp-").unwrap().parse::<u64>().unwrap() < FILES);
         }
     }
 
     #[test]
     fn four_digits_are_enough() {
-        let long = Loggp { latency: 80.949_845_060, gap_per_byte: 0.000_055_673_87, gap: 123_456.0, overhead: 0.0, eager: 777 };
-        let short = Loggp { latency: 80.95, gap_per_byte: 0.000_055_67, gap: 123_500.0, overhead: 0.0, eager: 777 };
+        let long = Loggp {
+            latency: 80.949_845_060,
+            gap_per_byte: 0.000_055_673_87,
+            gap: 123_456.0,
+            overhead: 0.0,
+            eager: 777,
+            sharing: Sharing::UNKNOWN,
+        };
+        let short = Loggp {
+            latency: 80.95,
+            gap_per_byte: 0.000_055_67,
+            gap: 123_500.0,
+            overhead: 0.0,
+            eager: 777,
+            sharing: Sharing::UNKNOWN,
+        };
         assert_eq!(rounded(&long), short);
         assert_eq!(rounded(&MEASURED), MEASURED);
     }

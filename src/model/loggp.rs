@@ -11,11 +11,15 @@
 //! eager = 135168          # bytes, or `unlimited`
 //! ```
 //!
+//! Two more keys may follow, for what [`Sharing`] holds: `copy`, in microseconds per byte, and
+//! `links`, numbers separated by commas.
+//!
 //! `Display` writes this format and `FromStr` reads it, without loss.
 
 use std::fmt;
 use std::str::FromStr;
 
+use super::Sharing;
 use crate::schedule::Costs;
 
 /// Parameters of a machine, with LogGP's letters. The fifth letter, P, is the number of schedules.
@@ -37,6 +41,8 @@ pub struct Loggp {
     /// receive has been posted (rendezvous). Not part of LogGP: it is the S of LogGPS (Ino,
     /// Fujimoto, Hagihara 2001). With `u64::MAX` no message waits, as in LogGP.
     pub eager: u64,
+    /// What LogGP leaves out.
+    pub sharing: Sharing,
 }
 
 /// Parameters published in a paper.
@@ -51,7 +57,7 @@ pub struct Preset {
 }
 
 const fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64, eager: u64) -> Loggp {
-    Loggp { latency, overhead, gap, gap_per_byte, eager }
+    Loggp { latency, overhead, gap, gap_per_byte, eager, sharing: Sharing::UNKNOWN }
 }
 
 /// All presets.
@@ -102,7 +108,10 @@ impl Default for Loggp {
     }
 }
 
-const KEYS: [&str; 5] = ["latency", "overhead", "gap", "gap_per_byte", "eager"];
+const KEYS: [&str; 7] = ["latency", "overhead", "gap", "gap_per_byte", "eager", "copy", "links"];
+
+/// Number of keys that must be there: the first ones.
+const REQUIRED: usize = 5;
 
 /// The value of `eager` if no message waits.
 const UNLIMITED: &str = "unlimited";
@@ -225,7 +234,18 @@ impl fmt::Display for Loggp {
         match self.eager {
             u64::MAX => writeln!(f, "eager = {UNLIMITED}  # S, bytes"),
             bytes => writeln!(f, "eager = {bytes}  # S, bytes"),
+        }?;
+        if let Some(copy) = self.sharing.copy {
+            writeln!(f, "copy = {copy}  # microseconds per byte")?;
         }
+        if self.sharing.known() > 0 {
+            writeln!(
+                f,
+                "links = {}  # all nodes at once, 1, 2, 4, ... nodes on: microseconds per byte",
+                self.sharing.links_text()
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -235,7 +255,8 @@ impl FromStr for Loggp {
     fn from_str(text: &str) -> Result<Loggp, FileError> {
         let mut costs = [0.0; 4];
         let mut eager = 0;
-        let mut found: [Option<usize>; 5] = [None; 5];
+        let mut sharing = Sharing::UNKNOWN;
+        let mut found: [Option<usize>; KEYS.len()] = [None; KEYS.len()];
         for (i, whole) in text.lines().enumerate() {
             let line = i + 1;
             let content = whole.split('#').next().unwrap_or_default().trim();
@@ -252,19 +273,25 @@ impl FromStr for Loggp {
                 return Err(FileError::Twice { line, key: KEYS[k], before });
             }
             let wrong = |wanted| FileError::Value { line, key: KEYS[k], value: value.to_owned(), wanted };
-            if let Some(cost) = costs.get_mut(k) {
-                *cost = (value.parse().ok().filter(|&v| is_cost(v))).ok_or_else(|| wrong("a finite number of at least 0"))?;
+            let cost = || {
+                let cost = value.parse().ok().filter(|&v| is_cost(v)).ok_or_else(|| wrong("a finite number of at least 0"))?;
                 // turns -0 into 0
-                *cost += 0.0;
-            } else if value == UNLIMITED {
-                eager = u64::MAX;
-            } else {
-                eager = value.parse().map_err(|_| wrong("a whole number of bytes or `unlimited`"))?;
+                Ok(cost + 0.0)
+            };
+            match KEYS[k] {
+                "copy" => sharing.copy = Some(cost()?),
+                "links" => {
+                    let wanted = "1 to 16 positive numbers, separated by commas";
+                    sharing.links = Sharing::parse_links(value).ok_or_else(|| wrong(wanted))?;
+                }
+                "eager" if value == UNLIMITED => eager = u64::MAX,
+                "eager" => eager = value.parse().map_err(|_| wrong("a whole number of bytes or `unlimited`"))?,
+                _ => costs[k] = cost()?,
             }
         }
-        match found.iter().position(Option::is_none) {
+        match found[..REQUIRED].iter().position(Option::is_none) {
             Some(k) => Err(FileError::Missing { key: KEYS[k], lines: text.lines().count() }),
-            None => Ok(loggp(costs[0], costs[1], costs[2], costs[3], eager)),
+            None => Ok(Loggp { sharing, ..loggp(costs[0], costs[1], costs[2], costs[3], eager) }),
         }
     }
 }
@@ -278,7 +305,10 @@ mod tests {
     fn errors_can_keep_what_a_file_holds_to_themselves() {
         for (text, expected) in [
             ("SECRET", "line 1 is not of the form key = value"),
-            ("\nSECRET = 1", "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager"),
+            (
+                "\nSECRET = 1",
+                "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager, copy, links",
+            ),
             ("gap = SECRET", "line 1: gap is not a finite number of at least 0"),
             ("eager = SECRET", "line 1: eager is not a whole number of bytes or `unlimited`"),
             ("gap = 1\ngap = SECRET", "line 2: gap is there already, in line 1"),
@@ -324,7 +354,7 @@ mod tests {
         assert_eq!(error("gap = 3", "gap 3"), "line 5: \"gap 3\" is not of the form key = value");
         assert_eq!(
             error("gap = 3", "G = 3"),
-            "line 5: there is no parameter G; the parameters are latency, overhead, gap, gap_per_byte, eager"
+            "line 5: there is no parameter G; the parameters are latency, overhead, gap, gap_per_byte, eager, copy, links"
         );
         assert_eq!(error("gap = 3", "latency = 3"), "line 5: latency is there already, in line 3");
         for bad in ["-1", "NaN", "inf", "1 us", ""] {
@@ -358,7 +388,10 @@ mod tests {
             eager in prop_oneof![any::<u64>(), Just(u64::MAX)],
         ) {
             prop_assume!(costs.iter().all(|&c| is_cost(c)));
-            let p = loggp(costs[0], costs[1], costs[2], costs[3], eager);
+            let mut p = loggp(costs[0], costs[1], costs[2], costs[3], eager);
+            prop_assert_eq!(p.to_string().parse(), Ok(p));
+            p.sharing.copy = Some(costs[0]);
+            p.sharing.links[..3].copy_from_slice(&[costs[1] + 1e-9, costs[2] + 1.0, 8e-5]);
             prop_assert_eq!(p.to_string().parse(), Ok(p));
         }
     }

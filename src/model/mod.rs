@@ -13,10 +13,12 @@ pub mod generate;
 pub mod kept;
 pub mod loggp;
 pub mod puts;
+pub mod sharing;
 pub mod simulate;
 pub mod sparse;
 
 pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
-pub use simulate::{Options, Run, bytes_of, predict, simulate};
+pub use sharing::Sharing;
+pub use simulate::{Options, Run, bytes_of, predict, predict_on, simulate};
 pub use sparse::{Load, Network, PROTOCOLS, Protocol, predict_exchange, predict_exchange_on};

@@ -151,7 +151,7 @@ mod tests {
     const WAY: Way = Way { active: true, between_nodes: true };
 
     fn place() -> Place {
-        Place::new("Open MPI v4.1.4", ["node017.site", "node3"])
+        Place::new("Open MPI v4.1.4", ["node017.site", "node3"], 8)
     }
 
     /// Messages that take 1 us and 1 us for each 1,000 bytes; each further one 0.5 us and as much
@@ -209,8 +209,8 @@ mod tests {
         assert_eq!(Times::from_numbers(times.numbers()), times);
         assert!(times.is_plausible());
         let others = [
-            (Place::new("Open MPI v4.1.5", ["node1", "node2"]), WAY),
-            (Place::new("Open MPI v4.1.4", ["node1", "login"]), WAY),
+            (Place::new("Open MPI v4.1.5", ["node1", "node2"], 8), WAY),
+            (Place::new("Open MPI v4.1.4", ["node1", "login"], 8), WAY),
             (place(), Way { active: false, ..WAY }),
             (place(), Way { between_nodes: false, ..WAY }),
         ];

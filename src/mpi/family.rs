@@ -18,6 +18,7 @@ unsafe extern "C" {
     fn mpixn_families_of(scope: *mut c_void) -> c_uint;
     safe fn mpixn_family_name(family: c_int) -> *const c_char;
     safe static mpixn_simulated: c_int;
+    safe fn mpixn_pass_time(microseconds: f64);
 }
 
 const OPEN_MPI: &str = "Open MPI";
@@ -67,6 +68,11 @@ pub fn is_open_mpi() -> bool {
 #[inline]
 pub fn is_simulated() -> bool {
     mpixn_simulated != 0
+}
+
+/// Lets simulated time pass; does nothing where processes are real.
+pub fn pass_time(microseconds: f64) {
+    mpixn_pass_time(microseconds);
 }
 
 /// Returns how a process waits that may rest: a simulated one that does stops all of them.

@@ -99,10 +99,15 @@ impl Peer<'_> {
             mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(self.rank), tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Isend")?;
+        // polls take no simulated time
+        super::pass_time(patience);
         let (begin, mut backoff) = (now(), Backoff::new(super::resting(Pace::YIELDING)));
-        while done == 0 && now() - begin <= patience {
+        loop {
             // SAFETY: a live request; the results are locals.
             check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+            if done != 0 || super::is_simulated() || now() - begin > patience {
+                break;
+            }
             backoff.snooze();
         }
         let meanwhile = meanwhile();
@@ -110,6 +115,28 @@ impl Peer<'_> {
         meanwhile.and(waited)?;
         Ok(done != 0)
     }
+}
+
+/// Sends bytes to one process and receives bytes from another one at the same time, and waits for
+/// both. MPI may still access the buffers after an error.
+pub fn exchange(comm: &Comm, out: Option<(u32, &[u8])>, into: Option<(u32, &mut [u8])>, tag: c_int) -> Result<()> {
+    let (mut send, mut receive) = (None, None);
+    if let Some((rank, bytes)) = into {
+        let (mut request, at, length) = (null(), bytes.as_mut_ptr().cast(), to_int(bytes.len()));
+        // SAFETY: the buffer has the given length, and is borrowed until the request is complete.
+        let rc = unsafe { mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), to_int(rank), tag, comm.raw(), &mut request) };
+        check(rc, "MPI_Irecv")?;
+        receive = Some((Peer { comm, rank }, request));
+    }
+    if let Some((rank, bytes)) = out {
+        let (mut request, at, length) = (null(), bytes.as_ptr().cast(), to_int(bytes.len()));
+        // SAFETY: as above.
+        let rc = unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(rank), tag, comm.raw(), &mut request) };
+        check(rc, "MPI_Isend")?;
+        send = Some((Peer { comm, rank }, request));
+    }
+    receive.map_or(Ok(()), |(peer, request)| peer.finish(request, true))?;
+    send.map_or(Ok(()), |(peer, request)| peer.finish(request, false))
 }
 
 /// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to

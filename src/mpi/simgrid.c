@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Tests of one request in vain before its process waits: a loop that tests several, one after the
    other, has then tested all of them. */
@@ -37,6 +38,12 @@ typedef struct {
 static Waiting *all;
 static int processes;
 static Wrapped *unused;
+
+/* lets simulated time pass, in which other processes and messages go on */
+void mpixn_pass_time(double microseconds) {
+  struct timespec rest = {0, (long)(1e3 * microseconds)};
+  smpi_nanosleep(&rest, NULL);
+}
 
 static void out_of_memory(void) {
   fprintf(stderr, "mpix-neighbor: the simulation is out of memory\n");

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::model::{Options, predict};
+use crate::model::{Loggp, Options, predict_on};
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
 use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
 use crate::topology::graph::Graph;
@@ -21,12 +21,20 @@ mod race;
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
 pub use race::Race;
 
-/// Time to copy a byte into or out of a packet, in microseconds: 10 GB/s, typical of caches and
-/// memory of cluster nodes.
+/// Time to copy a byte into or out of a packet where it was not measured, in microseconds: 10 GB/s,
+/// typical of caches and memory of cluster nodes.
 const COPY: f64 = 1e-4;
 
 /// Maximum number of edges of a graph for which candidates are simulated.
 const MOST_SIMULATED: u64 = 1 << 16;
+
+/// `direct` stays unless another algorithm takes less than this part of its time, measured or
+/// predicted: both have errors.
+const CLEARLY: f64 = 0.95;
+
+/// The same for predicted times of rounds where processes share the links of their node: such links
+/// pass messages of several processes at a time, while the model lets them wait for each other.
+const CLEARLY_SHARED: f64 = 0.8;
 
 /// Why an algorithm was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -198,7 +206,16 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     }
 }
 
-/// Returns true if the choice depends on which processes share a node.
+/// Returns true if the model must know which processes share a node: they share its links.
+pub fn asks_for_sharing(hints: &Hints, outline: Outline) -> bool {
+    hints.schedule == ScheduleHint::Auto
+        && !outline.one_node
+        && is_sized(hints, outline)
+        && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+        && hints.known_machine().is_some_and(|machine| machine.sharing.known() > 0)
+}
+
+/// Returns true if `node_aware` may be chosen, which depends on the nodes of processes.
 pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
     let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
     hints.whole_communicator
@@ -266,8 +283,8 @@ pub struct Directions<'a> {
     pub order: &'a [u32],
 }
 
-/// Returns the algorithm with the lowest predicted time, `direct` if no other is faster. Builds and
-/// simulates the schedules of all processes: some microseconds per edge and algorithm.
+/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
+/// Builds and simulates the schedules of all processes: some microseconds per edge and algorithm.
 pub fn compare(
     hints: &Hints,
     graph: &Graph,
@@ -279,8 +296,10 @@ pub fn compare(
     let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
     let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
     let gather = operations == Operations { gather: true, ..Operations::default() };
-    let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy: COPY, ..Options::default() };
-    let mut times: Vec<(Algorithm, f64)> = Vec::new();
+    let machine = hints.machine();
+    let copy = machine.sharing.copy.unwrap_or(COPY);
+    let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy, ..Options::default() };
+    let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
     // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
     let compared =
         |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
@@ -294,12 +313,20 @@ pub fn compare(
         };
         // algorithms that cannot be used are left out
         if let Ok(schedules) = schedules {
-            let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
-            times.push((entry.algorithm, time));
+            let time = predict_on(&world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
+            let shared = !entry.forwards() && entry.algorithm != Algorithm::Direct && shares_links(nodes, &machine);
+            times.push((entry.algorithm, time, if shared { CLEARLY_SHARED } else { CLEARLY }));
         }
     }
-    let (algorithm, time, direct) = lowest(&times, 1.0);
+    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
+    let clear: Vec<_> = times.iter().filter(|t| t.0 == Algorithm::Direct || t.1 < t.2 * direct).map(|t| (t.0, t.1)).collect();
+    let (algorithm, time, direct) = lowest(&clear, CLEARLY);
     Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
+}
+
+/// Returns true if processes share the links of their node, as far as the machine is known.
+fn shares_links(nodes: Option<&Locality>, machine: &Loggp) -> bool {
+    machine.sharing.known() > 0 && nodes.is_some_and(|nodes| gathers(nodes.processes(), nodes.nodes()))
 }
 
 /// Returns the algorithm with the lowest time, its time, and that of `direct`; `direct` unless
@@ -313,14 +340,14 @@ fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
 /// Chooses by the times of the first calls. Because measurements have errors, an algorithm must be
 /// clearly faster than `direct`.
 pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
-    let (algorithm, time, direct) = lowest(times, 0.95);
+    let (algorithm, time, direct) = lowest(times, CLEARLY);
     Choice { algorithm, why: Reason::Measured(time, direct) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Loggp;
+    use crate::model::predict;
     use crate::schedule::{Star, world_schedules};
     use crate::select::hints::origins::Origin;
     use crate::topology::neighborhood::{Neighbor, Neighborhood};

@@ -16,7 +16,7 @@ pub use compared::run;
 #[cfg(any(test, feature = "mpi"))]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 mod compared {
-    use mpix_neighbor::model::{Load, Loggp, PROTOCOLS, predict_exchange};
+    use mpix_neighbor::model::{Load, Loggp, PROTOCOLS, Sharing, predict_exchange};
     use serde::Serialize;
 
     #[cfg(feature = "mpi")]
@@ -221,6 +221,7 @@ mod compared {
             gap: round(machine.gap),
             gap_per_byte: round(machine.gap_per_byte),
             eager: machine.eager,
+            sharing: machine.sharing,
         }
     }
 
@@ -264,7 +265,14 @@ mod compared {
 
         #[test]
         fn rows_are_measured_predicted_and_their_ratio() {
-            let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.012_345_678_9, eager: u64::MAX };
+            let machine = Loggp {
+                latency: 10.0,
+                overhead: 2.0,
+                gap: 3.0,
+                gap_per_byte: 0.012_345_678_9,
+                eager: u64::MAX,
+                sharing: Sharing::UNKNOWN,
+            };
             let report = report(rounded(machine));
             let text = report.text();
             assert!(text.starts_with("6 messages of 100 B from each process"), "{text}");
@@ -290,7 +298,8 @@ mod compared {
 
         #[test]
         fn no_ratio_without_a_prediction() {
-            let free = Loggp { latency: 0.0, overhead: 0.0, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX };
+            let free =
+                Loggp { latency: 0.0, overhead: 0.0, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
             let text = report(free).text();
             let ratios = text.lines().last().unwrap();
             assert_eq!(ratios.split('|').filter(|c| c.trim() == "-").count(), PROTOCOLS.len(), "{text}");

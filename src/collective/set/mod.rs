@@ -230,9 +230,11 @@ fn select_schedules(
     };
     let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
     let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
-    if select::asks_for_nodes(hints, outline) {
+    let gathers = select::asks_for_nodes(hints, outline);
+    if gathers || select::asks_for_sharing(hints, outline) {
         let nodes = choose::find_nodes(comm, hints, input)?;
-        (outline.nodes, world.nodes) = (nodes.nodes(), Some(nodes));
+        outline.nodes = if gathers { nodes.nodes() } else { 0 };
+        world.nodes = Some(nodes);
     }
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],

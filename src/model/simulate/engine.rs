@@ -100,6 +100,8 @@ pub(super) struct Simulation<'a> {
     pub(super) world: &'a Matched,
     pub(super) params: &'a Loggp,
     pub(super) options: &'a Options,
+    /// Time that the bytes of each message take at a port.
+    transfers: Vec<f64>,
     /// By time: the bits of nonnegative numbers have the same order as the numbers.
     events: BinaryHeap<Reverse<(u64, Event)>>,
     /// An event at the current time that precedes all others.
@@ -123,7 +125,7 @@ pub(super) struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(world: &'a Matched, params: &'a Loggp, options: &'a Options) -> Self {
+    pub(super) fn new(world: &'a Matched, params: &'a Loggp, options: &'a Options, transfers: Vec<f64>) -> Self {
         let processes = world.rounds.len() - 1;
         let mut left = vec![0; world.needs.len()];
         for m in world.messages.iter().filter(|m| m.exists) {
@@ -153,6 +155,7 @@ impl<'a> Simulation<'a> {
             world,
             params,
             options,
+            transfers,
             events: BinaryHeap::new(),
             next: None,
             now: 0.0,
@@ -457,7 +460,7 @@ impl<'a> Simulation<'a> {
             self.begin[node as usize] = self.now;
         }
         self.flags[m as usize] |= LEFT;
-        let takes = self.params.transfer(message.bytes);
+        let takes = self.transfers[m as usize];
         let state = &mut self.states[message.source as usize];
         state.head += 1;
         state.did.out_port += takes;
@@ -482,7 +485,7 @@ impl<'a> Simulation<'a> {
     /// Passes a message through its target's in-port, which is free.
     fn pass(&mut self, m: u32, since: u64) {
         let message = &self.world.messages[m as usize];
-        let (into, takes, node) = (self.in_port(m), self.params.transfer(message.bytes), 4 * m + IN_PORT);
+        let (into, takes, node) = (self.in_port(m), self.transfers[m as usize], 4 * m + IN_PORT);
         let waited = self.now > f64::from_bits(since);
         self.no_longer_waits(into, since, m, WAITS_IN);
         self.flags[m as usize] |= PASSED;
@@ -503,7 +506,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn end_of(&self, node: u32) -> f64 {
         self.begin[node as usize]
             + match node % 4 {
-                OUT_PORT | IN_PORT => self.params.transfer(self.world.messages[node as usize / 4].bytes),
+                OUT_PORT | IN_PORT => self.transfers[node as usize / 4],
                 _ => self.works(node),
             }
     }

@@ -37,6 +37,12 @@
 //! as all rounds that write a block which these sends read. Rounds are counted as each process
 //! stores them.
 //!
+//! **Shared links**: if the nodes of the processes are given, and [`Loggp::sharing`] says what
+//! nodes share, a message between nodes takes (k - 1) G times a factor of at least 1. With B bytes
+//! that leave a node in a round, its port takes at least B times the time per byte of the nearest
+//! links; the network takes at least the mean over all nodes of the bytes times that of their
+//! distance. All messages of the round that share the port, or the network, are slowed alike.
+//!
 //! **Free of cost**: copies, except those into and out of packets if [`Options::copy`] is set,
 //! which extend o; reductions; posting a receive; an empty part of a block (it is not sent); and
 //! the header of a packet. An empty block that is not cut is a message, which costs as much as one
@@ -66,6 +72,7 @@
 //! O(m log m) time for m messages, and about 200 bytes of memory per message and per process. In
 //! half duplex, a port that becomes free may have to examine all messages that wait for it.
 
+mod contention;
 mod critical_path;
 mod engine;
 mod matching;
@@ -76,6 +83,8 @@ mod tests;
 use super::Loggp;
 use crate::schedule::{Block, Schedule, length};
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::topology::nodes::Locality;
+use contention::transfers;
 use engine::Simulation;
 use matching::Matched;
 
@@ -97,6 +106,20 @@ pub fn simulate(
     params: &Loggp,
     options: &Options,
 ) -> Result<Run, String> {
+    simulate_on(schedules, bytes, params, options, None)
+}
+
+/// As [`simulate()`], with processes on `nodes`, which share links as [`Loggp::sharing`] says.
+///
+/// # Errors
+/// As [`simulate()`].
+fn simulate_on(
+    schedules: &[Schedule],
+    bytes: &dyn Fn(Rank, Block) -> u64,
+    params: &Loggp,
+    options: &Options,
+    nodes: Option<&Locality>,
+) -> Result<Run, String> {
     if let Some(key) = params.invalid() {
         return Err(format!("{key} is not a finite number of at least 0"));
     }
@@ -107,7 +130,8 @@ pub fn simulate(
         return Err("a window of 0 rounds lets nothing begin".into());
     }
     let world = Matched::new(schedules, bytes, options.gather)?;
-    let mut simulation = Simulation::new(&world, params, options);
+    let transfers = transfers(&world, schedules, params, nodes);
+    let mut simulation = Simulation::new(&world, params, options, transfers);
     simulation.run();
     Ok(simulation.result(schedules))
 }
@@ -124,8 +148,23 @@ pub fn predict(
     params: &Loggp,
     options: &Options,
 ) -> Result<f64, String> {
+    predict_on(world, schedules, bytes_per_weight, params, options, None)
+}
+
+/// As [`predict`], with processes on `nodes`, which share links as [`Loggp::sharing`] says.
+///
+/// # Errors
+/// As [`simulate()`].
+pub fn predict_on(
+    world: &[Neighborhood],
+    schedules: &[Schedule],
+    bytes_per_weight: u64,
+    params: &Loggp,
+    options: &Options,
+    nodes: Option<&Locality>,
+) -> Result<f64, String> {
     let bytes = |p: Rank, block: Block| bytes_of(world, bytes_per_weight, p, block);
-    Ok(simulate(schedules, &bytes, params, options)?.total)
+    Ok(simulate_on(schedules, &bytes, params, options, nodes)?.total)
 }
 
 /// Returns the number of bytes that a process sends in an input block, if an edge carries

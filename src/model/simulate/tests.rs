@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::*;
+use crate::model::Sharing;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Op, Part, Tuning, world_schedules};
 use crate::util::cases::cases;
 use crate::util::cast::{to_u32, to_usize};
 use proptest::prelude::*;
 
 fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64) -> Loggp {
-    Loggp { latency, overhead, gap, gap_per_byte, eager: u64::MAX }
+    Loggp { latency, overhead, gap, gap_per_byte, eager: u64::MAX, sharing: Sharing::UNKNOWN }
 }
 
 /// Schedules made from lists of messages, and the lengths of their blocks.
@@ -546,7 +547,7 @@ prop_compose! {
     fn params()(costs in prop::array::uniform4(0u8..6), eager in prop_oneof![Just(0), Just(u64::MAX), 0u64..2000]) -> Loggp {
         // quarters, so that many events coincide
         let cost = |i: usize| f64::from(costs[i]) / 4.0;
-        Loggp { latency: 4.0 * cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3) / 64.0, eager }
+        Loggp { latency: 4.0 * cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3) / 64.0, eager, sharing: Sharing::UNKNOWN }
     }
 }
 

@@ -4,8 +4,8 @@ use super::paper::Broadcast::{Lower, Upper};
 use super::phases::*;
 use super::protocol::{COUNTER_BYTES, WORD_BYTES};
 use super::*;
-use crate::model::Loggp;
 use crate::model::generate::random_regular;
+use crate::model::{Loggp, Sharing};
 use crate::model::{Options, PRESETS, simulate};
 use crate::schedule::{Algorithm, Block, Op, Part, Schedule};
 use crate::topology::neighborhood::Rank;
@@ -212,9 +212,9 @@ fn rsx_is_near_the_simulator() {
 /// bottleneck, o for the last one if the network is.
 #[test]
 fn probes_cost_an_overhead() {
-    let m = Loggp { latency: 1.0, overhead: 5.0, gap: 1.0, gap_per_byte: 0.0, eager: u64::MAX };
+    let m = Loggp { latency: 1.0, overhead: 5.0, gap: 1.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
     assert_eq!(exchange(&m, 10.0, 1, EAGER, 1.0), 10.0 * 15.0);
-    let m = Loggp { latency: 100.0, overhead: 1.0, gap: 20.0, gap_per_byte: 0.0, eager: u64::MAX };
+    let m = Loggp { latency: 100.0, overhead: 1.0, gap: 20.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
     assert_eq!(exchange(&m, 3.0, 1, EAGER, 1.0), 1.0 + 40.0 + 100.0 + 1.0 + 1.0);
 }
 
@@ -445,7 +445,7 @@ proptest! {
         bytes in 0u64..3000,
     ) {
         let [latency, overhead, gap, per_byte] = costs.map(|c| f64::from(c) / 8.0);
-        let m = Loggp { latency, overhead, gap, gap_per_byte: per_byte / 512.0, eager: u64::MAX };
+        let m = Loggp { latency, overhead, gap, gap_per_byte: per_byte / 512.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
         let mut script = Script::new(k + more);
         script.exchange(&shifts(k + more, k), bytes, EAGER);
         let (simulated, predicted) = (script.total(&m, 1), exchange(&m, k.into(), bytes, EAGER, 0.0));
@@ -491,7 +491,7 @@ proptest! {
             }
         };
         let (o, l) = (overhead as f64, latency as f64);
-        let m = Loggp { latency: l, overhead: o, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX };
+        let m = Loggp { latency: l, overhead: o, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
         prop_assert!(paper::broadcast(&m, 1 << log, Lower) <= time && time <= paper::broadcast(&m, 1 << log, Upper));
     }
 }

@@ -1,0 +1,106 @@
+//! What LogGP leaves out, and what is measured of it: links that messages of several nodes share,
+//! and the cost of a copy.
+
+#![forbid(unsafe_code)]
+
+use crate::util::cast::to_u32;
+
+/// Measured properties of a network of nodes, beyond those of a pair of processes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sharing {
+    /// Processor time for a byte that is copied into or out of a packet, in microseconds. `None`:
+    /// not measured.
+    pub copy: Option<f64>,
+    /// `links[i]`: time for each byte that leaves a node while all nodes send at once, each one to
+    /// the node 2^i further, in microseconds. Positive; 0 from the first distance on that was not
+    /// measured.
+    pub links: [f64; Sharing::DISTANCES],
+}
+
+impl Sharing {
+    /// Distances 1, 2, 4, ..., 32768 nodes.
+    pub const DISTANCES: usize = 16;
+
+    /// Nothing was measured: all messages have links of their own.
+    pub const UNKNOWN: Sharing = Sharing { copy: None, links: [0.0; Sharing::DISTANCES] };
+
+    /// Number of distances to measure with so many nodes: nodes are a ring, on which none is
+    /// farther than half of it.
+    pub fn distances(nodes: u32) -> usize {
+        nodes.checked_ilog2().map_or(0, |log| log as usize).min(Sharing::DISTANCES)
+    }
+
+    /// The times of the distances that were measured.
+    pub fn measured(&self) -> &[f64] {
+        let count = self.links.iter().position(|&time| time == 0.0).unwrap_or(Sharing::DISTANCES);
+        &self.links[..count]
+    }
+
+    /// Time for each byte that leaves a node, with the least contention that was measured: that of
+    /// the node's own port, which its processes share. `None` if nothing was measured.
+    pub fn port(&self) -> Option<f64> {
+        self.measured().iter().copied().reduce(f64::min)
+    }
+
+    /// Time for each byte that leaves a node, if all nodes send that far. Between distances that
+    /// were measured, the logarithm of the distance counts; beyond them, the longest one.
+    pub fn link(&self, distance: u32) -> f64 {
+        let links = self.measured();
+        let Some(log) = distance.checked_ilog2().filter(|_| !links.is_empty()) else { return 0.0 };
+        let at = |i: u32| links[(i as usize).min(links.len() - 1)];
+        let part = f64::from(distance).log2() - f64::from(log);
+        at(log) + part * (at(log + 1) - at(log))
+    }
+
+    /// Distance between two of so many nodes.
+    pub fn distance(a: u32, b: u32, nodes: u32) -> u32 {
+        let direct = a.abs_diff(b);
+        direct.min(nodes - direct)
+    }
+
+    /// Reads times of distances, separated by commas. `None` if they are no positive numbers, or
+    /// too many.
+    pub(super) fn parse_links(text: &str) -> Option<[f64; Sharing::DISTANCES]> {
+        let mut links = [0.0; Sharing::DISTANCES];
+        for (i, time) in text.split(',').enumerate() {
+            *links.get_mut(i)? = time.trim().parse().ok().filter(|&t: &f64| t.is_finite() && t > 0.0)?;
+        }
+        Some(links)
+    }
+
+    /// The times of the distances as text, separated by commas.
+    pub fn links_text(&self) -> String {
+        self.measured().iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Number of distances that were measured.
+    pub fn known(&self) -> u32 {
+        to_u32(self.measured().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_between_measured_ones_are_interpolated() {
+        let mut sharing = Sharing::UNKNOWN;
+        assert_eq!((sharing.port(), sharing.link(3)), (None, 0.0));
+        sharing.links[..3].copy_from_slice(&[1.0, 3.0, 2.0]);
+        assert_eq!((sharing.port(), sharing.known()), (Some(1.0), 3));
+        assert_eq!([1, 2, 4, 8, 1000].map(|d| sharing.link(d)), [1.0, 3.0, 2.0, 2.0, 2.0]);
+        let between = sharing.link(3);
+        assert!(between < 3.0 && between > 2.0, "{between}");
+        assert_eq!(Sharing::parse_links(&sharing.links_text()), Some(sharing.links));
+        for wrong in ["", "0", "1,,2", "1 2", "nan", "-1", &["1"; 17].join(",")] {
+            assert_eq!(Sharing::parse_links(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nodes_are_a_ring() {
+        assert_eq!([(0, 1), (0, 7), (1, 5), (6, 1)].map(|(a, b)| Sharing::distance(a, b, 8)), [1, 1, 4, 3]);
+        assert_eq!([0, 1, 2, 3, 4, 8].map(Sharing::distances), [0, 0, 1, 1, 2, 3]);
+    }
+}
