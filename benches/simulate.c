@@ -16,7 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { CALLS = 3, DEGREE = 6, TAG = 8, HALO = 26, RANDOM = 8 };
+/* TRIAL: exchanges after which `auto` of a sparse exchange has compared all protocols */
+enum { TRIAL = 350, CALLS = 3, DEGREE = 6, TAG = 8, HALO = 26, RANDOM = 8 };
 
 /* this process, and what it works on */
 typedef struct {
@@ -28,6 +29,7 @@ typedef struct {
   uint64_t out[DEGREE], *words;
   MPI_Info info;
   int *counts, *counts_in;
+  char chosen[32];
   /* a neighborhood: blocks of as many bytes each, or a multiple of them */
   int in, edges_out, *from, *to, *bytes_in, *bytes_out, *at_in, *at_out, *tags_in, *tags_out;
   char *send, *recv;
@@ -59,7 +61,7 @@ static const double step = 1;
 
 /* the longest call of each step: all processes share the program's variables, so that no message
    is needed to take times */
-enum { STEPS = 1024 };
+enum { STEPS = 2048 };
 static double longest[STEPS];
 
 /* all processes leave at the same time, that of their next step, which is returned */
@@ -182,28 +184,47 @@ static void check_sparse(job *j, const char *name) {
   if (expected != j->came) fail(j, name, "too many messages");
 }
 
+/* draws targets and messages of the next call */
+static void next_sparse(job *j) {
+  j->round++, j->came = 0;
+  draw(j, j->round, j->me, j->targets);
+  for (int i = 0; i < DEGREE; i++) j->out[i] = word(j->round, j->me, j->targets[i]);
+}
+
+/* the protocol of the last call on the communicator */
+static void chosen_protocol(job *j) {
+  char text[4096];
+  int length;
+  MPIX_Sparse_describe(j->comm, sizeof text, text, &length);
+  const char *by = strstr(text, "protocol ");
+  if (by) sscanf(by, "protocol %31[a-z_]", j->chosen);
+}
+
 static double time_sparse(job *j, const char *name, const char *protocol, void (*run)(job *)) {
   const char *const pairs[][2] = {{"mpix_sparse", protocol}, {"mpix_loggp", j->parameters}};
   double sum = 0;
   MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
   j->info = info_of(pairs, 2);
+  /* auto compares protocols first. Each call begins together: SMPI's MPI_Cancel, by which NBX ends,
+     takes a message of the next call away from a process that has not ended this one. */
+  for (int call = 0; call < (strcmp(name, "auto") ? 0 : TRIAL); call++) next_sparse(j), together(j), run(j);
   for (int call = -2; call < CALLS; call++) {
-    j->round++, j->came = 0;
-    draw(j, j->round, j->me, j->targets);
-    for (int i = 0; i < DEGREE; i++) j->out[i] = word(j->round, j->me, j->targets[i]);
+    next_sparse(j);
     double begin = together(j);
     run(j);
     double us = slowest(j, begin);
     if (call >= 0) sum += us;
     if (j->n <= 1024 || call == 0) check_sparse(j, name);
   }
+  if (protocol) chosen_protocol(j);
   MPI_Info_free(&j->info);
   MPI_Comm_free(&j->comm);
   return sum / CALLS;
 }
 
 static void sparse(job *j) {
-  static const char *const protocols[] = {"nbx", "pcx", "pcx_library", "pex", "crystal"};
+  static const char *const protocols[] = {"nbx", "nbx_node", "pcx", "pcx_library", "pex", "crystal"};
+  const char *only = getenv("SIMULATE_PROTOCOLS");
   j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
   j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
   j->requests = need(sizeof(MPI_Request) * DEGREE);
@@ -213,7 +234,17 @@ static void sparse(job *j) {
   double pex = time_sparse(j, "PEX by hand", NULL, hand_pex);
   print(j, "PEX by hand", pex, 0, 0);
   if (pex < best) best = pex;
-  for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) print(j, protocols[p], time_sparse(j, protocols[p], protocols[p], ours), best, 0);
+  if (!only) {
+    for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) print(j, protocols[p], time_sparse(j, protocols[p], protocols[p], ours), best, 0);
+    return;
+  }
+  for (char name[32]; sscanf(only, "%31[a-z_]", name) == 1; only += strspn(only, ",")) {
+    only += strlen(name);
+    double us = time_sparse(j, name, name, ours);
+    char shown[64];
+    snprintf(shown, sizeof shown, strcmp(name, "auto") ? "%s" : "auto: %s", strcmp(name, "auto") ? name : j->chosen);
+    print(j, shown, us, best, 0);
+  }
 }
 
 /* ---- neighborhoods */
