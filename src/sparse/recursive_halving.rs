@@ -5,9 +5,10 @@
 //! A range of processes is halved again and again. Each process exchanges with the one that has its
 //! place in the other half and gives away everything that belongs there. The lower half of n
 //! processes has n / 2 members, rounded up. If n is odd, the last process of the lower half has no
-//! counterpart: it gives to the first process of the upper half, which receives twice. All ways of a
-//! step are equally long in ranks: on a grid they lie along one dimension. After ceil(log2 P) steps
-//! each range is a single process, and something of every process has reached every other one.
+//! counterpart: it gives to the first process of the upper half, which receives twice. All ways of
+//! a step are equally long in ranks: on a grid they lie along one dimension. After ceil(log2 P)
+//! steps each range is a single process, and something of every process has reached every other
+//! one.
 //!
 //! # The census
 //! The personalized census of the DSDE paper: each process holds one number for every process and

@@ -55,8 +55,8 @@ fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
 /// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its
 /// node of n processes; those to one node travel together, each with a header of 16 bytes. The
 /// alltoall is Bruck's, ceil(log2 P) rounds of about 2 P bytes. If the processes do not share a
-/// node, `inbox` is impossible: its time is infinite. The halving has floor(log2 P) rounds of 2 P, P,
-/// P / 2, ... bytes, and two more of 4 P and 4 bytes if P is not a power of two.
+/// node, `inbox` is impossible: its time is infinite. The halving has floor(log2 P) rounds of 2 P,
+/// P, P / 2, ... bytes, and two more of 4 P and 4 bytes if P is not a power of two.
 ///
 /// Messages from a process to itself do not count: with one process the time is 0. Cost: O(log P).
 /// Processes that pass equal arguments get bitwise equal results.

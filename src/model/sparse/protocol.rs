@@ -81,7 +81,8 @@ pub struct Network {
 /// barrier. Also the size of a header where several messages travel together.
 pub const CONTROL_BYTES: u64 = 16;
 
-/// Bytes of the receives that `nbx`, `nbx_node` and `pcx` post ahead. A longer message is announced.
+/// Bytes of the receives that `nbx`, `nbx_node` and `pcx` post ahead. A longer message is
+/// announced.
 pub const POSTED_BYTES: u64 = 4096;
 
 /// Capacity in bytes of an inbox in shared memory for one exchange, including [`CONTROL_BYTES`] per

@@ -414,8 +414,8 @@ fn nbx_wins_where_processes_are_many() {
 }
 
 /// DSDE, section 4.3: with 6 messages of 1 to 1024 bytes, NBX overtakes PEX and PCX on Big Red at
-/// about 400 processes, on Jaguar at 2048. The prediction agrees within a factor of 2. The paper's PCX
-/// probes for its messages.
+/// about 400 processes, on Jaguar at 2048. The prediction agrees within a factor of 2. The paper's
+/// PCX probes for its messages.
 #[test]
 fn nbx_wins_where_it_was_measured_to() {
     for (preset, measured) in [("big_red", 400), ("jaguar", 2048)] {
