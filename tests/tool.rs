@@ -397,7 +397,7 @@ fn sparse_exchanges_by_hand() {
     let text = printed(&arguments);
     let row = text.lines().find(|l| l.starts_with("| 4 ")).unwrap();
     let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-    let times = ["97.50 µs", "99.50 µs", "130.0 µs", "63.50 µs", "68.00 µs", "68.00 µs", "127.5 µs", "*60.00 µs"];
+    let times = ["97.50 µs", "99.50 µs", "130.0 µs", "72.00 µs", "66.00 µs", "66.00 µs", "127.5 µs", "*60.00 µs"];
     assert_eq!((&cells[2..10], cells[10]), (&times[..], "-"), "{text}");
     assert!(text.contains("L = 10 µs, o = 2 µs, g = 3 µs, G = 0.5 µs/B, no rendezvous"), "{text}");
 }
