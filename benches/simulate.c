@@ -5,8 +5,8 @@
  * A call begins at the same time on all processes and ends on the slowest one. What each
  * alternative delivers is checked in each call.
  *
- * Usage: simulate sparse|halo|random|patterns|set|machine [PARAMETERS]; PARAMETERS is a file of
- * LogGP parameters for the model */
+ * Usage: simulate sparse|bfs|nbody|halo|random|patterns|set|machine [PARAMETERS]; PARAMETERS is a
+ * file of LogGP parameters for the model */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <mpix_neighbor.h>
@@ -16,18 +16,20 @@
 #include <string.h>
 #include <time.h>
 
-enum { CALLS = 3, DEGREE = 6, TAG = 8, HALO = 26, RANDOM = 8 };
+/* TRIAL: exchanges after which `auto` of a sparse exchange has compared all protocols */
+enum { TRIAL = 350, CALLS = 3, MOST = 64, TAG = 8, HALO = 26, RANDOM = 8 };
 
 /* this process, and what it works on */
 typedef struct {
-  int me, n, round, steps;
+  int me, n, round, steps, near, messages;
   MPI_Comm comm;
   const char *parameters;
   /* a sparse exchange: messages of 8 bytes */
-  int targets[DEGREE], came, *sources;
-  uint64_t out[DEGREE], *words;
+  int degree, targets[MOST], came, *sources;
+  uint64_t out[MOST], *words;
   MPI_Info info;
   int *counts, *counts_in;
+  char chosen[32];
   /* a neighborhood: blocks of as many bytes each, or a multiple of them */
   int in, edges_out, *from, *to, *bytes_in, *bytes_out, *at_in, *at_out, *tags_in, *tags_out;
   char *send, *recv;
@@ -59,7 +61,7 @@ static const double step = 1;
 
 /* the longest call of each step: all processes share the program's variables, so that no message
    is needed to take times */
-enum { STEPS = 1024 };
+enum { STEPS = 2048 };
 static double longest[STEPS];
 
 /* all processes leave at the same time, that of their next step, which is returned */
@@ -99,15 +101,28 @@ static void print(const job *j, const char *name, double us, double hand, double
 
 /* ---- sparse exchange */
 
-static void draw(const job *j, int round, int process, int targets[DEGREE]) {
+/* Particles that move (DSDE, Figure 6(b): below 5 neighbors): to the next processes of a grid of
+   rows of 8, but to the one of them that they leave behind. */
+static int draw_near(const job *j, int round, int process, int targets[MOST]) {
+  const int steps[] = {1, j->n - 1, 8, j->n - 8}, behind = (int)(mix((uint64_t)round << 32 | (uint64_t)process) % 4);
+  int degree = 0;
+  for (int i = 0; i < 4; i++)
+    if (i != behind) targets[degree++] = (process + steps[i]) % j->n;
+  return degree;
+}
+
+/* the messages of a process in a call; returns their number */
+static int draw(const job *j, int round, int process, int targets[MOST]) {
+  if (j->near) return draw_near(j, round, process, targets);
   uint64_t seed = mix((uint64_t)round << 32 | (uint64_t)process);
-  for (int i = 0; i < DEGREE; i++) {
+  for (int i = 0; i < j->messages; i++) {
     int repeated = 1;
     while (repeated) {
       seed = mix(seed), targets[i] = (int)(seed % (uint64_t)j->n), repeated = targets[i] == process;
       for (int k = 0; k < i; k++) repeated |= targets[k] == targets[i];
     }
   }
+  return j->messages;
 }
 
 static uint64_t word(int round, int source, int target) { return mix(mix((uint64_t)round << 32 | (uint64_t)source) + (uint64_t)target); }
@@ -118,9 +133,10 @@ static void arrived(job *j, int source, uint64_t w) {
 }
 
 static void ours(job *j) {
-  static const int counts[DEGREE] = {8, 8, 8, 8, 8, 8}, at[DEGREE] = {0, 8, 16, 24, 32, 40};
+  int counts[MOST], at[MOST];
+  for (int i = 0; i < j->degree; i++) counts[i] = 8, at[i] = 8 * i;
   MPIX_Sparse_result result;
-  MPIX_Sparse_exchange(DEGREE, j->targets, j->out, counts, at, MPI_BYTE, MPI_BYTE, j->info, j->comm, &result);
+  MPIX_Sparse_exchange(j->degree, j->targets, j->out, counts, at, MPI_BYTE, MPI_BYTE, j->info, j->comm, &result);
   int came, source;
   MPI_Count bytes;
   MPIX_Sparse_get_count(result, &came, &bytes);
@@ -135,7 +151,7 @@ static void ours(job *j) {
 }
 
 static void send_all(job *j) {
-  for (int i = 0; i < DEGREE; i++) MPI_Isend(&j->out[i], 8, MPI_BYTE, j->targets[i], TAG + j->round % 2, j->comm, &j->requests[i]);
+  for (int i = 0; i < j->degree; i++) MPI_Isend(&j->out[i], 8, MPI_BYTE, j->targets[i], TAG + j->round % 2, j->comm, &j->requests[i]);
 }
 
 static void receive(job *j, int source) {
@@ -149,29 +165,29 @@ static void receive(job *j, int source) {
 static void hand_pcx(job *j) {
   int coming;
   memset(j->counts, 0, sizeof(int) * (size_t)j->n);
-  for (int i = 0; i < DEGREE; i++) j->counts[j->targets[i]] = 1;
+  for (int i = 0; i < j->degree; i++) j->counts[j->targets[i]] = 1;
   send_all(j);
   MPI_Reduce_scatter_block(j->counts, &coming, 1, MPI_INT, MPI_SUM, j->comm);
   while (j->came < coming) receive(j, MPI_ANY_SOURCE);
-  MPI_Waitall(DEGREE, j->requests, MPI_STATUSES_IGNORE);
+  MPI_Waitall(j->degree, j->requests, MPI_STATUSES_IGNORE);
 }
 
 static void hand_pex(job *j) {
   memset(j->counts, 0, sizeof(int) * (size_t)j->n);
-  for (int i = 0; i < DEGREE; i++) j->counts[j->targets[i]] = 1;
+  for (int i = 0; i < j->degree; i++) j->counts[j->targets[i]] = 1;
   send_all(j);
   MPI_Alltoall(j->counts, 1, MPI_INT, j->counts_in, 1, MPI_INT, j->comm);
   for (int s = 0; s < j->n; s++)
     if (j->counts_in[s]) receive(j, s);
-  MPI_Waitall(DEGREE, j->requests, MPI_STATUSES_IGNORE);
+  MPI_Waitall(j->degree, j->requests, MPI_STATUSES_IGNORE);
 }
 
 /* each message of the others has come once, and nothing else */
 static void check_sparse(job *j, const char *name) {
-  int expected = 0, others[DEGREE];
+  int expected = 0, others[MOST];
   for (int s = 0; s < j->n; s++) {
-    draw(j, j->round, s, others);
-    for (int i = 0; i < DEGREE; i++) {
+    int degree = draw(j, j->round, s, others);
+    for (int i = 0; i < degree; i++) {
       if (others[i] != j->me) continue;
       expected++;
       int found = 0;
@@ -182,38 +198,139 @@ static void check_sparse(job *j, const char *name) {
   if (expected != j->came) fail(j, name, "too many messages");
 }
 
+/* draws targets and messages of the next call */
+static void next_sparse(job *j) {
+  j->round++, j->came = 0;
+  j->degree = draw(j, j->round, j->me, j->targets);
+  for (int i = 0; i < j->degree; i++) j->out[i] = word(j->round, j->me, j->targets[i]);
+}
+
+/* the protocol of the last call on the communicator */
+static void chosen_protocol(job *j) {
+  char text[4096];
+  int length;
+  MPIX_Sparse_describe(j->comm, sizeof text, text, &length);
+  const char *by = strstr(text, "protocol ");
+  if (by) sscanf(by, "protocol %31[a-z_]", j->chosen);
+}
+
 static double time_sparse(job *j, const char *name, const char *protocol, void (*run)(job *)) {
   const char *const pairs[][2] = {{"mpix_sparse", protocol}, {"mpix_loggp", j->parameters}};
   double sum = 0;
   MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
   j->info = info_of(pairs, 2);
+  /* auto compares protocols first. Each call begins together: SMPI's MPI_Cancel, by which NBX ends,
+     takes a message of the next call away from a process that has not ended this one. */
+  for (int call = 0; call < (strcmp(name, "auto") ? 0 : TRIAL); call++) next_sparse(j), together(j), run(j);
   for (int call = -2; call < CALLS; call++) {
-    j->round++, j->came = 0;
-    draw(j, j->round, j->me, j->targets);
-    for (int i = 0; i < DEGREE; i++) j->out[i] = word(j->round, j->me, j->targets[i]);
+    next_sparse(j);
     double begin = together(j);
     run(j);
     double us = slowest(j, begin);
     if (call >= 0) sum += us;
     if (j->n <= 1024 || call == 0) check_sparse(j, name);
   }
+  if (protocol) chosen_protocol(j);
   MPI_Info_free(&j->info);
   MPI_Comm_free(&j->comm);
   return sum / CALLS;
 }
 
 static void sparse(job *j) {
-  static const char *const protocols[] = {"nbx", "pcx", "pcx_library", "pex", "crystal"};
+  static const char *const protocols[] = {"nbx", "nbx_node", "pcx", "pcx_library", "pex", "crystal"};
+  const char *only = getenv("SIMULATE_PROTOCOLS");
   j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
   j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
-  j->requests = need(sizeof(MPI_Request) * DEGREE);
-  if (j->me == 0) printf("sparse exchange, %d messages of 8 bytes\n", DEGREE);
+  j->requests = need(sizeof(MPI_Request) * MOST);
+  if (j->me == 0) printf("sparse exchange, %d messages of 8 bytes\n", j->near ? 3 : j->messages);
   double pcx = time_sparse(j, "PCX by hand", NULL, hand_pcx), best = pcx;
   print(j, "PCX by hand", pcx, 0, 0);
   double pex = time_sparse(j, "PEX by hand", NULL, hand_pex);
   print(j, "PEX by hand", pex, 0, 0);
   if (pex < best) best = pex;
-  for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) print(j, protocols[p], time_sparse(j, protocols[p], protocols[p], ours), best, 0);
+  if (!only) {
+    for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) print(j, protocols[p], time_sparse(j, protocols[p], protocols[p], ours), best, 0);
+    return;
+  }
+  for (char name[32]; sscanf(only, "%31[a-z_]", name) == 1; only += strspn(only, ",")) {
+    only += strlen(name);
+    double us = time_sparse(j, name, name, ours);
+    char shown[64];
+    snprintf(shown, sizeof shown, strcmp(name, "auto") ? "%s" : "auto: %s", strcmp(name, "auto") ? name : j->chosen);
+    print(j, shown, us, best, 0);
+  }
+}
+
+/* the same between neighbors */
+static void near(job *j) {
+  if (j->n <= 16) fail(j, "nbody", "more than 16 processes");
+  j->near = 1, sparse(j);
+}
+
+/* ---- breadth-first search */
+
+/* DSDE, Algorithm 3: each process has edges to random others, the same in all levels. One
+   that was reached in the last level sends along its edges; all learn whether any was. Returns the
+   level in which this process was reached. */
+static int search(job *j, void (*run)(job *), int *levels) {
+  int mine = j->me == 0 ? 0 : -1, fresh = j->me == 0, any = 1;
+  for (*levels = 0; any; ++*levels) {
+    j->round++, j->came = 0;
+    j->degree = fresh ? draw(j, 1, j->me, j->targets) : 0;
+    for (int i = 0; i < j->degree; i++) j->out[i] = (uint64_t)*levels;
+    run(j);
+    fresh = mine < 0 && j->came > 0;
+    if (fresh) mine = *levels + 1;
+    MPI_Allreduce(&fresh, &any, 1, MPI_INT, MPI_LOR, j->comm);
+  }
+  return mine;
+}
+
+/* the level of each process, by a search in this one */
+static void levels_of_all(const job *j, int *level) {
+  int targets[MOST], more = 1;
+  for (int p = 0; p < j->n; p++) level[p] = p ? -1 : 0;
+  for (int now = 0; more; now++) {
+    more = 0;
+    for (int p = 0; p < j->n; p++) {
+      int degree = level[p] == now ? draw(j, 1, p, targets) : 0;
+      for (int i = 0; i < degree; i++)
+        if (level[targets[i]] < 0) level[targets[i]] = now + 1, more = 1;
+    }
+  }
+}
+
+static void searches(job *j) {
+  static const struct {
+    const char *name, *protocol;
+    void (*run)(job *);
+  } all[] = {{"PCX by hand", NULL, hand_pcx}, {"PEX by hand", NULL, hand_pex}, {"nbx", "nbx", ours}, {"pcx", "pcx", ours}, {"pex", "pex", ours}, {"crystal", "crystal", ours}, {"auto", "auto", ours}};
+  int *level = need(sizeof(int) * (size_t)j->n), levels = 0;
+  double hand = 0;
+  j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
+  j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
+  j->requests = need(sizeof(MPI_Request) * MOST);
+  levels_of_all(j, level);
+  if (j->me == 0) printf("breadth-first search, %d edges a process\n", j->messages);
+  for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+    const char *const pairs[][2] = {{"mpix_sparse", all[a].protocol}, {"mpix_loggp", j->parameters}};
+    double us = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
+    j->info = info_of(pairs, 2);
+    /* the first search makes what a protocol needs */
+    for (int call = 0; call < 2; call++) {
+      double begin = together(j);
+      int mine = search(j, all[a].run, &levels);
+      us = slowest(j, begin);
+      if (mine != level[j->me]) fail(j, all[a].name, "another level");
+    }
+    MPI_Info_free(&j->info);
+    MPI_Comm_free(&j->comm);
+    if (a == 0 && j->me == 0) printf("  %d levels; a level:\n", levels);
+    print(j, all[a].name, us / levels, hand, 0);
+    if (a < 2 && (hand == 0 || us / levels < hand)) hand = us / levels;
+  }
+  free(level);
 }
 
 /* ---- neighborhoods */
@@ -434,18 +551,23 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &j.n);
   const char *what = argc > 1 ? argv[1] : "";
   int known = 1;
+  const char *messages = getenv("SIMULATE_MESSAGES");
+  j.messages = messages ? atoi(messages) : 6;
+  if (j.messages < 1 || j.messages > MOST || j.messages >= j.n) fail(&j, "SIMULATE_MESSAGES", "1 to 64, and fewer than processes");
   if (j.n <= RANDOM) {
     if (j.me == 0) fprintf(stderr, "simulate: at least %d processes\n", RANDOM + 1);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   if (!strcmp(what, "sparse")) sparse(&j);
+  else if (!strcmp(what, "bfs")) searches(&j);
+  else if (!strcmp(what, "nbody")) near(&j);
   else if (!strcmp(what, "halo")) halo(&j);
   else if (!strcmp(what, "random")) random_exchange(&j);
   else if (!strcmp(what, "patterns")) patterns(&j);
   else if (!strcmp(what, "set")) sets(&j);
   else if (!strcmp(what, "machine")) machine(&j);
   else known = 0;
-  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|halo|random|patterns|set|machine [PARAMETERS]\n");
+  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|bfs|nbody|halo|random|patterns|set|machine [PARAMETERS]\n");
   MPI_Finalize();
   return !known;
 }

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 use super::comm::Owned as Comm;
-use super::constants::{RSMPI_ANY_SOURCE, RSMPI_ANY_TAG, RSMPI_MESSAGE_NULL, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
+use super::constants::{RSMPI_ANY_SOURCE, RSMPI_ANY_TAG, RSMPI_MESSAGE_NULL, RSMPI_SUM, RSMPI_UINT32_T};
 pub use super::datatype::packed;
 use super::datatype::{Datatype, Owned as OwnedDatatype};
 pub use super::request::{Cancelled, Request, Status};
@@ -272,23 +272,6 @@ pub fn largest_tag() -> Result<i32> {
 /// Nonblocking collectives of sparse protocols.
 pub mod collective {
     use super::*;
-
-    /// Starts an exchange of one word with each process (`MPI_Ialltoall`).
-    ///
-    /// # Safety
-    /// Both slices have one entry for each process, and are left alone until the request is
-    /// complete.
-    pub unsafe fn alltoall(send: &[u64], recv: &mut [u64], comm: &Comm) -> Result<Request> {
-        let mut request = Request::default();
-        // SAFETY: the caller vouches for the slices; the request is a local.
-        unsafe {
-            coll::count(Some(comm), size_of_val(send));
-            let word = RSMPI_UINT64_T;
-            let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
-            check(mpi_sys::MPI_Ialltoall(from, 1, word, into, 1, word, comm.raw(), request.raw_mut()), "MPI_Ialltoall")?;
-        }
-        Ok(request)
-    }
 
     /// Starts a sum of one number for each process (`MPI_Ireduce_scatter_block`).
     ///

@@ -250,10 +250,11 @@ int MPI_Request_free(MPI_Request *request) {
   return code;
 }
 
+/* SMPI may return without having written a request: then the operation is complete */
 int MPI_Rget_accumulate(const void *at, int count, MPI_Datatype type, void *into, int into_count, MPI_Datatype into_type,
                         int peer, MPI_Aint place, int place_count, MPI_Datatype place_type, MPI_Op op, MPI_Win win,
                         MPI_Request *request) {
-  MPI_Request real;
+  MPI_Request real = MPI_REQUEST_NULL;
   int code = PMPI_Rget_accumulate(at, count, type, into, into_count, into_type, peer, place, place_count, place_type, op, win, &real);
   return made(real, code, request);
 }

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use super::barrier::Barrier;
 use super::dispatch::{Resources, Run};
-use super::protocols::{inbox, nbx, rsx};
+use super::protocols::{inbox, rsx};
+use super::receive_ring::ReceiveRing;
 use super::stats::Stats;
 use super::transport::{FIRST_PLAN_TAG, Transport};
 use crate::datatype::known::Known;
@@ -253,7 +254,7 @@ impl ExchangeContext {
         // Created here, so that nonblocking exchanges have them too. All processes take the same
         // branch: either every process sees all of them on its node, or none does.
         let inboxes = if size > 1 && node.size() == size { inbox::Inboxes::new(node.group())? } else { None };
-        let receives = nbx::ReceiveRing::new(&comm)?;
+        let receives = ReceiveRing::new(&comm)?;
         let observed = observe::Sparse::new(user);
         if let Some(observed) = &observed {
             comm.count(observed.tally());

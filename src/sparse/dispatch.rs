@@ -1,8 +1,10 @@
 //! The protocols behind one type: [`Run`] is whichever protocol carries an exchange, [`Resources`]
 //! is what the protocols keep from one exchange to the next.
 
+use super::alltoall::Alltoall;
 use super::messages::{Arrivals, Sends};
 use super::protocols::{crystal, inbox, nbx, nbx_node, nbx_probe, pcx, pex, rsx};
+use super::receive_ring::ReceiveRing;
 use super::recursive_halving::Census;
 use super::transport::Transport;
 use crate::error::Result;
@@ -10,10 +12,10 @@ use crate::model::Protocol;
 
 /// Resources that the protocols keep between the exchanges of a communicator.
 pub struct Resources {
-    /// The receives that NBX keeps posted. `None` once they have been cancelled.
-    pub receives: Option<nbx::ReceiveRing>,
-    /// The buffers of PEX.
-    pub words: pex::Words,
+    /// The receives that NBX and PCX keep posted. `None` once they have been cancelled.
+    pub receives: Option<ReceiveRing>,
+    /// The alltoall of PEX.
+    pub alltoall: Option<Alltoall>,
     /// The census of PCX.
     pub census: Option<Census>,
     /// The window of RSX.
@@ -28,9 +30,8 @@ pub struct Resources {
 
 impl Resources {
     /// Wraps what is created with the context; the rest is created when first used.
-    pub fn new(receives: nbx::ReceiveRing, inboxes: Option<inbox::Inboxes>) -> Resources {
-        let words = pex::Words::default();
-        Resources { receives: Some(receives), words, census: None, sums: None, router: None, nodes: None, inboxes }
+    pub fn new(receives: ReceiveRing, inboxes: Option<inbox::Inboxes>) -> Resources {
+        Resources { receives: Some(receives), alltoall: None, census: None, sums: None, router: None, nodes: None, inboxes }
     }
 
     /// Returns true if `protocol` would have to create a window or a map of nodes first, which
@@ -50,7 +51,7 @@ impl Resources {
 
     /// Leaks the buffers in which messages of an unfinished exchange may still be in flight.
     pub fn leak_buffers(&mut self) {
-        std::mem::forget((self.census.take(), self.router.take(), self.nodes.take(), std::mem::take(&mut self.words)));
+        std::mem::forget((self.census.take(), self.router.take(), self.nodes.take(), self.alltoall.take()));
     }
 }
 
@@ -106,7 +107,7 @@ impl Run {
         sends: &Sends,
         arrivals: &mut Arrivals,
     ) -> Result<Run> {
-        let Resources { receives, words, census, sums, router, nodes, inboxes } = resources;
+        let Resources { receives, alltoall, census, sums, router, nodes, inboxes } = resources;
         // SAFETY: the caller vouches for the blocks.
         unsafe {
             Ok(match protocol {
@@ -116,9 +117,13 @@ impl Run {
                 }
                 Protocol::NbxProbe => Run::NbxProbe(nbx_probe::Run::start(transport, sends)?),
                 Protocol::NbxNode => Run::NbxNode(nbx_node::Run::start(transport, posted(receives), nodes, sends)?),
-                Protocol::Pex => Run::Pex(pex::Run::start(transport, words, sends)?),
-                Protocol::Pcx => Run::Pcx(pcx::Run::start(transport, census, sends, pcx::Method::Own)?),
-                Protocol::PcxLibrary => Run::Pcx(pcx::Run::start(transport, census, sends, pcx::Method::Library)?),
+                Protocol::Pex => Run::Pex(pex::Run::start(transport, alltoall, sends)?),
+                Protocol::Pcx => {
+                    Run::Pcx(pcx::Run::start(transport, posted(receives), census, sends, pcx::Method::Own, arrivals)?)
+                }
+                Protocol::PcxLibrary => {
+                    Run::Pcx(pcx::Run::start(transport, posted(receives), census, sends, pcx::Method::Library, arrivals)?)
+                }
                 Protocol::Rsx => Run::Rsx(rsx::Run::start(transport, sums, sends)?),
                 Protocol::Crystal => Run::Crystal(crystal::Run::start(transport, router, sends)?),
                 Protocol::Inbox => {
@@ -142,15 +147,15 @@ impl Run {
         sends: &Sends,
         arrivals: &mut Arrivals,
     ) -> Result<bool> {
-        let Resources { receives, words, census, sums, router, nodes, .. } = resources;
+        let Resources { receives, alltoall, census, sums, router, nodes, .. } = resources;
         // SAFETY: the caller vouches for the blocks.
         unsafe {
             match self {
                 Run::Nbx(run) => run.progress(transport, posted(receives), arrivals),
                 Run::NbxProbe(run) => run.progress(transport, arrivals),
                 Run::NbxNode(run) => run.progress(transport, posted(receives), nodes, arrivals),
-                Run::Pex(run) => run.progress(transport, words, arrivals),
-                Run::Pcx(run) => run.progress(transport, census, arrivals),
+                Run::Pex(run) => run.progress(transport, alltoall, arrivals),
+                Run::Pcx(run) => run.progress(transport, posted(receives), census, arrivals),
                 Run::Rsx(run) => run.progress(transport, sums, arrivals),
                 Run::Crystal(run) => run.progress(transport, router, sends, arrivals),
                 Run::Inbox(run) => run.progress(transport, arrivals),
@@ -161,6 +166,6 @@ impl Run {
 
 /// Returns the posted receives, which exist as long as exchanges can run.
 #[inline]
-fn posted(receives: &mut Option<nbx::ReceiveRing>) -> &mut nbx::ReceiveRing {
+fn posted(receives: &mut Option<ReceiveRing>) -> &mut ReceiveRing {
     receives.as_mut().expect("created with the context and cancelled when MPI ends")
 }

@@ -27,9 +27,11 @@
 //! | `dispatch` | puts all protocols behind one type |
 //! | `protocols/*` | one protocol each |
 //! | `transport` | private communicator, tags, sending and finding messages |
-//! | `barrier`, `recursive_halving` | communication patterns that several protocols use |
+//! | `receive_ring` | receives that stay posted, for protocols that need no probes |
+//! | `barrier`, `recursive_halving`, `alltoall` | communication patterns that protocols use |
 //! | `messages`, `stats` | outgoing messages, arrived messages, statistics |
 
+mod alltoall;
 mod barrier;
 mod context;
 mod dispatch;
@@ -37,6 +39,7 @@ mod exchange;
 pub mod messages;
 pub mod plan;
 mod protocols;
+mod receive_ring;
 mod recursive_halving;
 mod stats;
 mod transport;

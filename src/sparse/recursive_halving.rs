@@ -2,11 +2,13 @@
 //! personalized census that runs on it ([`Census`]). The crystal router uses the same pattern.
 //!
 //! # The pattern
-//! A range of processes is halved again and again. Each process exchanges with its mirror image in
-//! the other half and gives away everything that belongs there. The lower half of n processes has
-//! n / 2 members, rounded up. If n is odd, the last process of the lower half has no mirror image:
-//! it gives to the first process of the upper half, which receives twice. After ceil(log2 P) steps
-//! each range is a single process, and something of every process has reached every other one.
+//! A range of processes is halved again and again. Each process exchanges with the one that has its
+//! place in the other half and gives away everything that belongs there. The lower half of n
+//! processes has n / 2 members, rounded up. If n is odd, the last process of the lower half has no
+//! counterpart: it gives to the first process of the upper half, which receives twice. All ways of
+//! a step are equally long in ranks: on a grid they lie along one dimension. After ceil(log2 P)
+//! steps each range is a single process, and something of every process has reached every other
+//! one.
 //!
 //! # The census
 //! The personalized census of the DSDE paper: each process holds one number for every process and
@@ -41,12 +43,12 @@ pub fn steps(rank: u32, processes: u32) -> Vec<Step> {
     while range.len() > 1 {
         let n = range.end - range.start;
         let middle = range.start + n.div_ceil(2);
-        let mirror = |of: u32| range.start + (range.end - 1 - of);
         let (lower, upper) = (range.start..middle, middle..range.end);
-        let (keeps, gives) = if rank < middle { (lower, upper) } else { (upper, lower) };
-        let unpaired = middle - 1; // its own mirror image if n is odd
-        let (mut to, mut from) = (mirror(rank), vec![mirror(rank)]);
-        if to == rank {
+        let half = middle - range.start;
+        let (keeps, gives, other) = if rank < middle { (lower, upper, rank + half) } else { (upper, lower, rank - half) };
+        let unpaired = middle - 1; // if n is odd
+        let (mut to, mut from) = (other, vec![other]);
+        if to == range.end {
             (to, from) = (middle, vec![]);
         } else if n % 2 == 1 && rank == middle {
             from.push(unpaired);

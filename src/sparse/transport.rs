@@ -30,6 +30,8 @@ pub enum Tag {
     Lost,
     /// The crystal router of a node, in the same way.
     NodeRouter,
+    /// The alltoall.
+    Alltoall,
 }
 
 impl Tag {
@@ -43,6 +45,7 @@ impl Tag {
             Tag::Router => 8,
             Tag::Lost => 10 + parity,
             Tag::NodeRouter => 12,
+            Tag::Alltoall => 14,
             // 15 is that of groups (`mpi::group`)
         }
     }

@@ -1,6 +1,6 @@
 //! The phases of protocols: exchanges, rounds, barriers, reductions.
 
-use super::protocol::{CONTROL_BYTES, COUNTER_BYTES, Network, WORD_BYTES, rounds};
+use super::protocol::{CONTROL_BYTES, COUNTER_BYTES, Network, rounds};
 use crate::model::Loggp;
 
 /// How a message travels: see the table in the [module](super).
@@ -71,14 +71,12 @@ pub(super) fn barrier(machine: &Loggp, network: &Network, processes: u32) -> f64
     network.barrier.unwrap_or_else(|| f64::from(rounds(processes)) * round(machine, CONTROL_BYTES))
 }
 
-/// An alltoall of one word, by the cheaper of two algorithms. Bruck: in round i the words whose
-/// distance has bit i set travel together. Pairwise: each word is a message, and no process waits
-/// before all of its messages have left.
+/// An alltoall of one word by Bruck's algorithm: in round i the words whose distance has bit i set
+/// travel together, behind the stats, which are as long as a word.
 pub(super) fn alltoall(machine: &Loggp, processes: u32) -> f64 {
     let p = u64::from(processes);
     let with_bit = |i: u32| (p >> (i + 1) << i) + (p & ((2 << i) - 1)).saturating_sub(1 << i);
-    let bruck: f64 = (0..rounds(processes)).map(|i| round(machine, with_bit(i) * WORD_BYTES)).sum();
-    bruck.min(exchange(machine, (p - 1) as f64, WORD_BYTES, EAGER, 0.0))
+    (0..rounds(processes)).map(|i| round(machine, (1 + with_bit(i)) * COUNTER_BYTES)).sum()
 }
 
 /// A reduce-scatter of P counters by recursive halving: ceil(P / 2), then ceil(P / 4) and so on of

@@ -42,8 +42,8 @@ fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
 /// | `nbx` | exchange of k, acknowledged [^1]; barrier: ceil(log2 P) rounds |
 /// | `nbx_probe` | the same with a probe for each message, never announced |
 /// | `nbx_node` | `nbx` with one message per target node; `crystal` within a node |
-/// | `pex` | alltoall of 8-byte words; exchange of k |
-/// | `pcx`, `pcx_library` | recursive halving of P counters of 4 bytes; exchange of k with probes |
+/// | `pex` | alltoall of 4-byte words; exchange of k |
+/// | `pcx`, `pcx_library` | recursive halving of P counters of 4 bytes; exchange of k [^1] |
 /// | `rsx` | exchange of k words of 8 bytes, acknowledged; barrier; exchange of k with probes |
 /// | `crystal` | ceil(log2 P) rounds of k (b + 16) / 2 bytes |
 /// | `inbox` | on one node: k (b + 16) bytes pass, and one latency [^2] |
@@ -54,10 +54,9 @@ fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
 ///
 /// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its
 /// node of n processes; those to one node travel together, each with a header of 16 bytes. The
-/// alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of P - 1 words,
-/// whichever is faster. If the processes do not share a node, `inbox` is impossible: its time is
-/// infinite. The halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and two more of 4 P
-/// and 4 bytes if P is not a power of two.
+/// alltoall is Bruck's, ceil(log2 P) rounds of about 2 P bytes. If the processes do not share a
+/// node, `inbox` is impossible: its time is infinite. The halving has floor(log2 P) rounds of 2 P,
+/// P, P / 2, ... bytes, and two more of 4 P and 4 bytes if P is not a power of two.
 ///
 /// Messages from a process to itself do not count: with one process the time is 0. Cost: O(log P).
 /// Processes that pass equal arguments get bitwise equal results.
@@ -88,7 +87,10 @@ pub fn predict_exchange_on(protocol: Protocol, machine: &Loggp, network: &Networ
             nbx(machine, network, processes, parcels as f64, parcel) + crystal(machine, per_node, messages, bytes)
         }
         Protocol::Pex => alltoall(machine, processes) + data(0.0),
-        Protocol::Pcx | Protocol::PcxLibrary => reduce_scatter(machine, processes) + data(1.0),
+        Protocol::Pcx | Protocol::PcxLibrary => {
+            let announced = || exchange(machine, k, bytes, ANNOUNCED, 0.0);
+            reduce_scatter(machine, processes) + if bytes > POSTED_BYTES { announced() } else { data(0.0) }
+        }
         Protocol::Rsx => exchange(machine, k, WORD_BYTES, ACKNOWLEDGED, 0.0) + barrier(machine, network, processes) + data(1.0),
         Protocol::Crystal => crystal(machine, processes, messages, bytes),
         Protocol::Inbox if load.per_node < processes => f64::INFINITY,

@@ -81,7 +81,8 @@ pub struct Network {
 /// barrier. Also the size of a header where several messages travel together.
 pub const CONTROL_BYTES: u64 = 16;
 
-/// Bytes of the receives that `nbx` and `nbx_node` post ahead. A longer message is announced.
+/// Bytes of the receives that `nbx`, `nbx_node` and `pcx` post ahead. A longer message is
+/// announced.
 pub const POSTED_BYTES: u64 = 4096;
 
 /// Capacity in bytes of an inbox in shared memory for one exchange, including [`CONTROL_BYTES`] per
@@ -91,10 +92,10 @@ pub const INBOX_ROOM: u64 = 256 << 10;
 /// Maximum length in bytes of a message in an inbox. A longer one is announced there.
 pub const INBOX_LONG: u64 = 32 << 10;
 
-/// Bytes of PEX's word per process, and of RSX's counter.
+/// Bytes of RSX's counter.
 pub(super) const WORD_BYTES: u64 = 8;
 
-/// Bytes of PCX's counter per process.
+/// Bytes of PCX's counter and of PEX's word per process.
 pub(super) const COUNTER_BYTES: u64 = 4;
 
 /// Rounds of a dissemination or hypercube algorithm among `processes`: log2, rounded up.

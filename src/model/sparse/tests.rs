@@ -2,7 +2,7 @@
 
 use super::paper::Broadcast::{Lower, Upper};
 use super::phases::*;
-use super::protocol::{COUNTER_BYTES, WORD_BYTES};
+use super::protocol::COUNTER_BYTES;
 use super::*;
 use crate::model::generate::random_regular;
 use crate::model::{Loggp, Sharing};
@@ -240,21 +240,15 @@ fn barriers_are_the_simulators() {
 }
 
 #[test]
-fn alltoall_is_the_simulators_cheaper_one() {
-    let mut algorithms = [0; 2];
+fn alltoall_is_the_simulators() {
     for m in machines() {
         let slack = (m.gap - m.latency - 2.0 * m.overhead).max(0.0);
         for p in [2u32, 3, 4, 6, 12, 17, 64, 100, 128] {
-            let words = |i: u32| (0..p).filter(|w| w >> i & 1 == 1).count() as u64;
-            let bruck = simulated_rounds(&m, p, |i| words(i) * WORD_BYTES) + slack;
-            let mut script = Script::new(p);
-            script.exchange(&shifts(p, p - 1), WORD_BYTES, EAGER);
-            let pairwise = script.total(&m, 1);
-            algorithms[usize::from(pairwise < bruck)] += 1;
-            ratio(bruck.min(pairwise), alltoall(&m, p), (1.0, 1.0), &(p, m));
+            let words = |i: u32| 1 + (0..p).filter(|w| w >> i & 1 == 1).count() as u64;
+            let simulated = simulated_rounds(&m, p, |i| words(i) * COUNTER_BYTES) + slack;
+            ratio(simulated, alltoall(&m, p), (1.0, 1.0), &(p, m));
         }
     }
-    assert!(algorithms[0] > 10 && algorithms[1] > 10, "{algorithms:?}");
 }
 
 /// A real halving: in round i the counters travel whose ranks equal the partner's modulo 2^i.
@@ -333,10 +327,10 @@ fn times_by_hand() {
     near(time(Protocol::NbxNode), 13.4 + 6.0 * (0.27202 + 0.0087) + 37.4 + barrier + 3.0 * (13.4 + 0.91814));
     // 13.4 + 0.29638 + 5 (3.4 + 0.29638)
     let data = 32.17828;
-    // 6 rounds of 32 words: t(256) = 0.1479
-    near(time(Protocol::Pex), 6.0 * 13.5479 + data);
-    // 32 + ... + 1 counters: 252 bytes in 6 rounds; a probe after the last message
-    near(time(Protocol::Pcx), 6.0 * 13.4 + (252.0 - 6.0) * 0.00058 + data + 1.75);
+    // 6 rounds of 32 words and the stats: t(132) = 0.07598
+    near(time(Protocol::Pex), 6.0 * 13.47598 + data);
+    // 32 + ... + 1 counters: 252 bytes in 6 rounds
+    near(time(Protocol::Pcx), 6.0 * 13.4 + (252.0 - 6.0) * 0.00058 + data);
     assert_eq!(time(Protocol::PcxLibrary), time(Protocol::Pcx));
     // 13.4 + 6 * (7 + 15) * 0.00058 + 37.4
     near(time(Protocol::Rsx), 50.87656 + barrier + data + 1.75);
@@ -420,14 +414,16 @@ fn nbx_wins_where_processes_are_many() {
 }
 
 /// DSDE, section 4.3: with 6 messages of 1 to 1024 bytes, NBX overtakes PEX and PCX on Big Red at
-/// about 400 processes, on Jaguar at 2048. The prediction agrees within a factor of 2.
+/// about 400 processes, on Jaguar at 2048. The prediction agrees within a factor of 2. The paper's
+/// PCX probes for its messages.
 #[test]
 fn nbx_wins_where_it_was_measured_to() {
     for (preset, measured) in [("big_red", 400), ("jaguar", 2048)] {
         let m = Loggp::preset(preset).unwrap();
+        let probes = exchange(&m, 6.0, 512, EAGER, 1.0) - exchange(&m, 6.0, 512, EAGER, 0.0);
         let wins = |processes: u32| {
             let time = |p| predict_exchange(p, &m, &Load { processes, per_node: 4, messages: 6, bytes: 512 });
-            time(Protocol::Nbx) < time(Protocol::Pex).min(time(Protocol::Pcx))
+            time(Protocol::Nbx) < time(Protocol::Pex).min(time(Protocol::Pcx) + probes)
         };
         assert!((2..measured / 2).all(|p| !wins(p)), "{preset}");
         assert!((measured * 2 + 1..10 * measured).all(wins), "{preset}");

@@ -1,7 +1,7 @@
 //! The crystal router: messages travel together through ceil(log2 P) steps of a hypercube, which
 //! works for any number of processes (see `recursive_halving.rs`). In each step, a process sends
-//! everything that belongs to the other half of its range to its mirror image there, in one
-//! message. After the last step it holds what is addressed to itself: nothing needs to be counted,
+//! everything that belongs to the other half of its range to its counterpart there, in one message.
+//! After the last step it holds what is addressed to itself: nothing needs to be counted,
 //! acknowledged or waited for.
 //!
 //! Best for short messages, where the number of messages counts rather than their bytes. Cost:

@@ -13,12 +13,13 @@
 use std::sync::Arc;
 
 use super::crystal::{self, LOST, Packet, Router, Routing};
-use super::nbx::{self, ReceiveRing};
+use super::nbx;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::bytes_at;
 use crate::shm::node;
 use crate::sparse::messages::{Arrivals, Outgoing, Sends};
+use crate::sparse::receive_ring::ReceiveRing;
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport};
 use crate::util::cast::{to_u32, to_usize};

@@ -1,13 +1,15 @@
 //! PCX, personalized census: each process learns how many messages to expect from a sum over all
-//! processes, and probes for that many. The messages travel meanwhile.
+//! processes. The messages travel meanwhile, to receives that are posted in advance
+//! (`receive_ring.rs`).
 //!
 //! Best for up to a few thousand processes. Cost: a census of P numbers (`recursive_halving.rs`, or
-//! the MPI library's `MPI_Ireduce_scatter_block`), k messages, k probes; 12 P bytes of memory (own
-//! census) or 4 P. Source: DSDE, section 3.2, Algorithm 1.
+//! the MPI library's `MPI_Ireduce_scatter_block`), k messages; 12 P bytes of memory (own census) or
+//! 4 P. Source: DSDE, section 3.2, Algorithm 1.
 
 use crate::error::Result;
 use crate::mpi::message::{Mode, Request, collective};
-use crate::sparse::messages::{Arrivals, PendingSends, Sends};
+use crate::sparse::messages::{Arrivals, Sends};
+use crate::sparse::receive_ring::{ReceiveRing, RingSends};
 use crate::sparse::recursive_halving::Census;
 use crate::sparse::transport::{Tag, Transport};
 
@@ -28,14 +30,16 @@ enum Count {
         numbers: Vec<u32>,
         sum: Box<u32>,
     },
-    /// Done; this many messages are still to be found.
-    Missing(u64),
+    /// Done: this many messages are for this process.
+    Done(u64),
 }
 
 /// A run of the protocol.
 pub struct Run {
     count: Count,
-    pending: PendingSends,
+    sends: RingSends,
+    /// Messages that have come.
+    came: u64,
 }
 
 impl Run {
@@ -43,7 +47,14 @@ impl Run {
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
-    pub unsafe fn start(transport: &mut Transport, census: &mut Option<Census>, sends: &Sends, method: Method) -> Result<Run> {
+    pub unsafe fn start(
+        transport: &mut Transport,
+        ring: &mut ReceiveRing,
+        census: &mut Option<Census>,
+        sends: &Sends,
+        method: Method,
+        arrivals: &mut Arrivals,
+    ) -> Result<Run> {
         let others = || sends.list.iter().filter(|o| o.target != transport.rank);
         let count = match method {
             Method::Own => {
@@ -62,9 +73,10 @@ impl Run {
                 Count::Library { request, numbers, sum }
             }
         };
+        let came = ring.start(transport, arrivals)?;
         // messages need not wait for the census: tags keep apart those that arrive early
         // SAFETY: the caller vouches for the blocks.
-        Ok(Run { count, pending: unsafe { transport.send_all(sends, Mode::Standard) }? })
+        Ok(Run { count, sends: unsafe { ring.send_all(transport, sends, Mode::Standard) }?, came })
     }
 
     /// Advances the protocol. Returns true once it is done.
@@ -75,6 +87,7 @@ impl Run {
     pub unsafe fn progress(
         &mut self,
         transport: &mut Transport,
+        ring: &mut ReceiveRing,
         census: &mut Option<Census>,
         arrivals: &mut Arrivals,
     ) -> Result<bool> {
@@ -82,7 +95,10 @@ impl Run {
             Count::Own => {
                 let census = census.as_mut().expect("created by start");
                 match census.progress(&transport.comm)? {
-                    None => return Ok(false),
+                    None => {
+                        self.came += ring.advance(transport, arrivals)?;
+                        return Ok(false);
+                    }
                     Some((sum, largest)) => {
                         transport.learn(largest);
                         Some(sum)
@@ -91,17 +107,21 @@ impl Run {
             }
             Count::Library { request, numbers, sum } => {
                 if !request.test()? {
+                    self.came += ring.advance(transport, arrivals)?;
                     return Ok(false);
                 }
                 numbers.clear();
                 Some(**sum)
             }
-            Count::Missing(_) => None,
+            Count::Done(_) => None,
         };
         if let Some(sum) = counted {
-            self.count = Count::Missing(sum.into());
+            self.count = Count::Done(sum.into());
         }
-        let Count::Missing(missing) = &mut self.count else { unreachable!("counted above") };
-        Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)
+        let Count::Done(sum) = self.count else { unreachable!("counted above") };
+        if self.came < sum {
+            self.came += ring.advance(transport, arrivals)?;
+        }
+        Ok((self.came == sum) & arrivals.complete()? & self.sends.small.complete()? & self.sends.long.complete()?)
     }
 }

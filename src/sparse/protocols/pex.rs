@@ -1,51 +1,44 @@
-//! PEX, personalized exchange: every process tells every other one what to expect, by an
-//! `MPI_Ialltoall` of one word; then receives of known size are posted. The messages travel
+//! PEX, personalized exchange: every process tells every other one what to expect, by an alltoall
+//! of one word (`alltoall.rs`); then receives of known size are posted. The messages travel
 //! meanwhile.
 //!
-//! Best for few processes. Cost: an all-to-all of 8 bytes per process, k messages; 16 P bytes of
+//! Best for few processes. Cost: an all-to-all of 4 bytes per process, k messages; 12 P bytes of
 //! memory. Source: DSDE, section 3.1.
 
 use crate::error::Result;
-use crate::mpi::message::{Mode, Request, collective};
+use crate::mpi::message::Mode;
+use crate::sparse::alltoall::Alltoall;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
-use crate::sparse::stats::{STATS_BITS, Stats};
 use crate::sparse::transport::{Tag, Transport};
-use crate::util::cast::to_u32;
 
-/// The words sent to and received from all processes. Kept between exchanges.
-#[derive(Default)]
-pub struct Words {
-    sent: Vec<u64>,
-    received: Vec<u64>,
+/// The word for one message of this many bytes. Other words: 0 for no message, 2 n for n messages
+/// that must be probed for, because n > 1, or because the one message is longer than a word can
+/// say, or could not be sent.
+fn one(bytes: u64) -> u32 {
+    let word = bytes.checked_mul(2).and_then(|twice| u32::try_from(twice + 1).ok());
+    word.unwrap_or(2)
 }
 
-/// Lowest bit of the sender's [`Stats`] in a word. The bits below say what to expect: 0 for no
-/// message, 1 + 2 b for one message of b bytes, 2 n for n messages that must be probed for, because
-/// n > 1 or because the one message could not be sent.
-const STATS: u32 = u64::BITS - STATS_BITS;
-
-fn one(bytes: u64) -> u64 {
-    1 + 2 * bytes
-}
-
-fn pack(stats: Stats) -> u64 {
-    u64::from(stats.word()) << STATS
-}
-
-fn unpack(word: u64) -> Stats {
-    Stats::from_word((word >> STATS) as u32)
+/// What a process says to another, after it has said `word` about earlier messages: one more, of
+/// this many bytes, or a notice in its place.
+fn one_more(word: u32, sent: Option<u64>) -> u32 {
+    match word {
+        0 => sent.map_or(2, one),
+        one if one % 2 == 1 => 2 * 2,
+        several => several + 2,
+    }
 }
 
 /// A source whose messages must be probed for, and how many are still missing.
 struct Several {
     source: u32,
-    missing: u64,
+    missing: u32,
 }
 
 /// A run of the protocol.
 pub struct Run {
-    /// The all-to-all, while it is in progress.
-    alltoall: Option<Request>,
+    /// True once all words have come.
+    told: bool,
     pending: PendingSends,
     several: Vec<Several>,
 }
@@ -55,29 +48,20 @@ impl Run {
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
-    pub unsafe fn start(transport: &mut Transport, words: &mut Words, sends: &Sends) -> Result<Run> {
-        let stats = pack(transport.stats(sends));
-        let Words { sent, received } = words;
-        received.resize(transport.size as usize, 0);
-        sent.clear();
-        sent.resize(transport.size as usize, stats);
-        let (rank, mut pending) = (transport.rank, PendingSends::default());
+    pub unsafe fn start(transport: &mut Transport, alltoall: &mut Option<Alltoall>, sends: &Sends) -> Result<Run> {
+        let (rank, size, tag) = (transport.rank, transport.size, transport.tag(Tag::Alltoall));
+        let alltoall = alltoall.get_or_insert_with(|| Alltoall::new(rank, size, tag));
+        alltoall.clear();
+        let (mine, mut pending) = (transport.stats(sends), PendingSends::default());
         // messages need not wait for the words: tags keep apart those that arrive early
         for o in sends.list.iter().filter(|o| o.target != rank) {
             // SAFETY: the caller vouches for the block.
             let whole = unsafe { transport.send(o, Mode::Standard, &mut pending) }?;
-            let word = &mut sent[o.target as usize];
-            *word = match *word - stats {
-                0 if whole => stats + one(o.bytes),
-                // the notice sent in its place must be probed for
-                0 => stats + 2,
-                one if one % 2 == 1 => stats + 2 * 2,
-                _ => *word + 2,
-            };
+            let word = alltoall.word(o.target);
+            *word = one_more(*word, whole.then_some(o.bytes));
         }
-        // SAFETY: both have one word per process and are left alone until the request completes.
-        let alltoall = unsafe { collective::alltoall(sent, received, &transport.comm) }?;
-        Ok(Run { alltoall: Some(alltoall), pending, several: Vec::new() })
+        alltoall.start(mine, &transport.comm)?;
+        Ok(Run { told: false, pending, several: Vec::new() })
     }
 
     /// Advances the protocol. Returns true once it is done.
@@ -85,20 +69,21 @@ impl Run {
     /// # Safety
     /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, transport: &mut Transport, words: &mut Words, arrivals: &mut Arrivals) -> Result<bool> {
-        if let Some(alltoall) = &mut self.alltoall {
-            if !alltoall.test()? {
-                return Ok(false);
-            }
-            self.alltoall = None;
-            let mut largest = Stats::default();
-            for (source, &word) in words.received.iter().enumerate() {
-                let (source, expected) = (to_u32(source), word & ((1 << STATS) - 1));
-                largest = largest.max(unpack(word));
-                match expected {
-                    0 => {}
-                    one if one % 2 == 1 => arrivals.receive(source, one / 2, transport.tag(Tag::Data), &transport.comm)?,
-                    several => self.several.push(Several { source, missing: several / 2 }),
+    pub unsafe fn progress(
+        &mut self,
+        transport: &mut Transport,
+        alltoall: &mut Option<Alltoall>,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
+        if !self.told {
+            let alltoall = alltoall.as_mut().expect("created by start");
+            let Some(largest) = alltoall.progress(&transport.comm)? else { return Ok(false) };
+            self.told = true;
+            for (source, word) in alltoall.received().filter(|&(source, word)| word != 0 && source != transport.rank) {
+                if word % 2 == 1 {
+                    arrivals.receive(source, u64::from(word / 2), transport.tag(Tag::Data), &transport.comm)?;
+                } else {
+                    self.several.push(Several { source, missing: word / 2 });
                 }
             }
             transport.learn(largest);
@@ -121,11 +106,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_carry_lengths_and_stats() {
-        let stats = Stats { time: 2047, messages: 32, bytes: 64 };
-        for said in [0, one(0), one(1), one((1 << 38) - 1), 2 * 2, 2 * 1_000_000] {
-            let word = pack(stats) + said;
-            assert_eq!((unpack(word), word & ((1 << STATS) - 1)), (stats, said));
+    fn words_tell_one_length_or_a_number() {
+        for bytes in [0, 1, (1 << 31) - 1] {
+            let word = one_more(0, Some(bytes));
+            assert_eq!((word % 2, u64::from(word / 2)), (1, bytes));
+            assert_eq!(one_more(word, Some(5)), 2 * 2);
         }
+        // too long for a word, or not sent: one to be probed for
+        for sent in [Some(1 << 31), Some(u64::MAX), None] {
+            assert_eq!((one_more(0, sent), one_more(2, sent), one_more(1, sent)), (2, 2 * 2, 2 * 2));
+        }
+        assert_eq!(one_more(2 * 1_000_000, Some(7)), 2 * 1_000_001);
     }
 }
