@@ -16,7 +16,7 @@ pub use compared::run;
 #[cfg(any(test, feature = "mpi"))]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 mod compared {
-    use mpix_neighbor::model::{Load, Loggp, PROTOCOLS, Sharing, predict_exchange};
+    use mpix_neighbor::model::{Load, Loggp, PROTOCOLS, predict_exchange};
     use serde::Serialize;
 
     #[cfg(feature = "mpi")]
@@ -227,6 +227,8 @@ mod compared {
 
     #[cfg(test)]
     mod tests {
+        use mpix_neighbor::model::Sharing;
+
         use super::*;
 
         #[test]
