@@ -32,13 +32,13 @@ impl Shm {
                 _ => k += 1,
             }
         }
-        let (mut k, mut waits_for_turn) = (0, false);
+        let mut k = 0;
         while k < self.receiving.len() {
             let i = self.receiving[k];
             if let Err(e) = self.step_recv(i) {
                 self.note(e);
             }
-            match &self.recvs[i].state {
+            match self.recvs[i].state {
                 // the sender may wait for the chunks that were read
                 RecvState::Chunks(_) => {
                     changed = true;
@@ -48,15 +48,10 @@ impl Shm {
                     self.receiving.swap_remove(k);
                     changed = true;
                 }
-                state => {
-                    waits_for_turn |= matches!(state, RecvState::Arrived);
-                    k += 1;
-                }
+                _ => k += 1,
             }
         }
-        // own blocks wait for nothing, those from other nodes for nothing that is seen here
-        let may_fold = changed || waits_for_turn || self.receiving.is_empty() || self.remote.is_some();
-        if may_fold && self.folding.is_some() {
+        if self.folding.is_some() {
             changed |= self.fold_arrived();
         }
         if changed && self.channels.oversubscribed {
