@@ -63,9 +63,9 @@ impl Rounds {
         Rounds { algorithm, count, scale: 1, pieces }
     }
 
-    /// Creates rounds for the edges between nodes, as `build` orders them. Those within a node, which
-    /// memory that its processes share is to serve, cost nothing: they are whole in round 0, in case
-    /// that there is no such memory.
+    /// Creates rounds for the edges between nodes, as `build` orders them. Those within a node,
+    /// which memory that its processes share is to serve, cost nothing: they are whole in round 0,
+    /// in case that there is no such memory.
     pub fn between_nodes(graph: &Graph, nodes: &Locality, build: impl FnOnce(&Graph) -> Rounds) -> Rounds {
         let (far, numbers) = far_edges(graph, nodes);
         let mut rounds = build(&far);
