@@ -281,6 +281,31 @@ static void shared(void) {
   MPI_Comm_free(&comm);
 }
 
+/* rounds order the edges between nodes alone where memory carries the others */
+static void between_nodes(void) {
+  MPI_Comm comm = test_duplicate();
+  const char *memory[] = {"10485760", "0"};
+  for (int without = 0; without <= 1; without++) {
+    MPI_Info info = info_of("mpix_schedule", "edge_coloring");
+    MPI_Info_set(info, "mpix_nodes", "2");
+    MPI_Info_set(info, "mpix_shared_memory", memory[without]);
+    OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE));
+    const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+    /* with 4 processes each one has two targets on the other node, of three */
+    if (n == 4) CHECK(number_before(text, " round") == 2 + without, "%s", text);
+    exchange(without ? 10 : 1000, comm);
+    int sum = -1, mine = 1 << me, none = 0;
+    OK(MPIX_Neighbor_reduce(&mine, 1, MPI_INT, n > 1 ? &sum : &none, 1, MPI_INT, MPI_SUM, comm));
+    if (n > 1) CHECK(sum == (1 << n) - 1 - mine, "a sum of %d", sum);
+    /* a list of other processes: one node for all */
+    MPI_Info_set(info, "mpix_nodes", "0,1,0,1,0,1,0,1,0");
+    OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
+    exchange(5, comm);
+    MPI_Info_free(&info);
+  }
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank;
@@ -291,5 +316,6 @@ int main(int argc, char **argv) {
   cuts();
   by_measuring();
   shared();
+  between_nodes();
   return test_finish();
 }

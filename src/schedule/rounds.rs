@@ -13,6 +13,7 @@ use super::grammar::{Algorithm, Block, Op, Schedule};
 use super::part::Part;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::topology::nodes::Locality;
 use crate::util::cast::to_u32;
 
 /// The shares of all processes, concatenated, and the number of words of each.
@@ -48,7 +49,7 @@ pub struct Rounds {
     /// Units of length per unit of weight, as in [`length()`].
     pub scale: u32,
     /// All pieces, in any order. The pieces of an edge cover it exactly once. Only the piece of an
-    /// edge of length 0 is empty.
+    /// edge of length 0 is empty, or of one that [`Rounds::between_nodes`] leaves out.
     pub pieces: Vec<Piece>,
 }
 
@@ -60,6 +61,23 @@ impl Rounds {
             .map(|(e, &round)| Piece { edge: to_u32(e), round, begin: 0, end: graph.weight(e) })
             .collect();
         Rounds { algorithm, count, scale: 1, pieces }
+    }
+
+    /// Creates rounds for the edges between nodes, as `build` orders them. Those within a node,
+    /// which memory that its processes share is to serve, cost nothing: they are whole in round 0,
+    /// in case that there is no such memory.
+    pub fn between_nodes(graph: &Graph, nodes: &Locality, build: impl FnOnce(&Graph) -> Rounds) -> Rounds {
+        let (far, numbers) = far_edges(graph, nodes);
+        let mut rounds = build(&far);
+        for piece in &mut rounds.pieces {
+            piece.edge = numbers[piece.edge as usize];
+        }
+        let mut next = numbers.iter().peekable();
+        let near = (0..to_u32(graph.edges())).filter(|e| next.next_if_eq(&e).is_none());
+        let before = rounds.pieces.len();
+        rounds.pieces.extend(near.map(|edge| Piece { edge, round: 0, begin: 0, end: 0 }));
+        rounds.count = rounds.count.max(u32::from(rounds.pieces.len() > before));
+        rounds
     }
 
     /// Length of an edge.
@@ -111,10 +129,10 @@ impl Rounds {
             let [source, target] = ends(piece);
             let departure = to_u32(e - graph.edges_of(to_u32(source)).start);
             for (process, edge) in [(source, 2 * departure), (target, 2 * arrivals[e] + 1)] {
-                let step = match self.length(graph, e) {
-                    // a block that is expected to be empty travels whole
+                // what is empty, or left out, travels whole
+                let step = match piece.length() {
                     0 => [piece.round, edge, 0, 1, 1],
-                    length => [piece.round, edge, piece.begin, piece.end, length],
+                    _ => [piece.round, edge, piece.begin, piece.end, self.length(graph, e)],
                 };
                 shares[next[process]..][..STEP].copy_from_slice(&step);
                 next[process] += STEP;
@@ -135,6 +153,14 @@ impl Rounds {
             })
             .collect()
     }
+}
+
+/// The edges between processes on different nodes, as a graph of all processes; and the number that
+/// each of them has in `graph`.
+pub fn far_edges(graph: &Graph, nodes: &Locality) -> (Graph, Vec<u32>) {
+    let far = |&(_, (source, target, _)): &(u32, (Rank, Rank, u32))| nodes.node_of(source) != nodes.node_of(target);
+    let (numbers, edges): (Vec<u32>, Vec<_>) = (0..).zip(graph.iter()).filter(far).unzip();
+    (Graph::from_edges(to_u32(graph.processes()), &edges), numbers)
 }
 
 /// Words of a step.
@@ -225,5 +251,29 @@ mod tests {
              round 1: recv Output(0) from 0;\n\
              round 2: recv Output(2)[3..4/4] from 0; send Input(1) to 0;\n"
         );
+    }
+
+    /// The rounds between nodes are those of the graph without the other edges; what shares memory
+    /// is delivered too, if it has to go by messages.
+    #[test]
+    fn edges_within_nodes_take_no_rounds() {
+        let all: Vec<_> = (0..8).flat_map(|s| (0..8).filter(move |&t| t != s).map(move |t| (s, t, 10 * s + t + 1))).collect();
+        let graph = Graph::from_edges(8, &all);
+        let nodes = Locality::from_names(&[0, 1, 0, 1, 0, 1, 0, 1]);
+        let (far, numbers) = far_edges(&graph, &nodes);
+        assert_eq!((far.edges(), numbers.len()), (32, 32));
+        let build = |graph: &Graph| crate::schedule::random_rounds::build(graph, &crate::schedule::Tuning::default());
+        let (expected, rounds) = (build(&far), Rounds::between_nodes(&graph, &nodes, build));
+        assert_eq!((rounds.count, rounds.longest()), (expected.count, expected.longest()));
+        let (served, rest) = rounds.pieces.split_at(expected.pieces.len());
+        let same = |(a, b): (&Piece, &Piece)| *a == Piece { edge: numbers[b.edge as usize], ..*b };
+        assert!(served.iter().zip(&expected.pieces).all(same));
+        assert!(rest.len() == 24 && rest.iter().all(|p| p.round == 0 && p.length() == 0));
+        let world = graph.neighborhoods();
+        verify(&world, &rounds.schedules(&graph, &world), Goal::Deliver, false).unwrap();
+        // all on one node, and each on its own
+        let one = Rounds::between_nodes(&graph, &Locality::from_names(&[3; 8]), build);
+        assert_eq!((one.count, one.pieces.len()), (1, 56));
+        assert_eq!(Rounds::between_nodes(&graph, &Locality::from_names(&[0, 1, 2, 3, 4, 5, 6, 7]), build), build(&graph));
     }
 }

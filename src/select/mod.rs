@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::model::{Loggp, Options, predict_on};
+use crate::schedule::rounds::far_edges;
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
 use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
 use crate::topology::graph::Graph;
@@ -215,6 +216,19 @@ pub fn asks_for_sharing(hints: &Hints, outline: Outline) -> bool {
         && hints.known_machine().is_some_and(|machine| machine.sharing.known() > 0)
 }
 
+/// Returns true if rounds are made, or their times predicted, where processes of a node may share
+/// memory: such rounds order the edges between nodes alone.
+pub fn orders_between_nodes(hints: &Hints, outline: Outline) -> bool {
+    let makes_rounds = match hints.schedule {
+        ScheduleHint::Only(algorithm) => matches!(algorithm.entry().build, Build::Global(_)),
+        ScheduleHint::Measure if !hints.verify => true,
+        _ => {
+            is_sized(hints, outline) && outline.edges <= hints.graph_limit.min(MOST_SIMULATED) && hints.known_machine().is_some()
+        }
+    };
+    makes_rounds && hints.shares_memory() && (!outline.one_node || hints.nodes.is_some())
+}
+
 /// Returns true if `node_aware` may be chosen, which depends on the nodes of processes.
 pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
     let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
@@ -283,6 +297,15 @@ pub struct Directions<'a> {
     pub order: &'a [u32],
 }
 
+/// Which processes are on the same nodes.
+#[derive(Debug, Clone, Copy)]
+pub struct Nodes<'a> {
+    /// The map.
+    pub nodes: &'a Locality,
+    /// True if processes of a node exchange blocks through memory that they share.
+    pub share_memory: bool,
+}
+
 /// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
 /// Builds and simulates the schedules of all processes: some microseconds per edge and algorithm.
 pub fn compare(
@@ -290,30 +313,41 @@ pub fn compare(
     graph: &Graph,
     directions: Option<Directions>,
     stencil: Option<&Stencil>,
-    nodes: Option<&Locality>,
+    nodes: Option<Nodes>,
     operations: Operations,
 ) -> Result<Choice> {
-    let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
+    let of_edge = |e: usize| directions.map_or(0, |d| d.of_edges[e]);
+    let all = graph.neighborhoods_with(of_edge);
+    let sharing = nodes.filter(|nodes| nodes.share_memory).map(|nodes| nodes.nodes);
+    let nodes = nodes.map(|nodes| nodes.nodes);
+    let far = sharing.map(|nodes| far_edges(graph, nodes));
+    let far = far.as_ref().map(|(far, numbers)| far.neighborhoods_with(|e| of_edge(numbers[e] as usize)));
     let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
     let gather = operations == Operations { gather: true, ..Operations::default() };
     let machine = hints.machine();
     let copy = machine.sharing.copy.unwrap_or(COPY);
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy, ..Options::default() };
+    let near = sharing.map_or(0.0, |nodes| near_time(graph, nodes, copy * unit as f64));
     let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
     // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
     let compared =
         |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
     let grid = stencil.map(Stencil::grid);
     for entry in ALGORITHMS.iter().filter(compared) {
+        // schedules that pass blocks on use no shared memory
+        let (world, near) = match &far {
+            Some(far) if !entry.forwards() => (far, near),
+            _ => (&all, 0.0),
+        };
         let schedules = match (entry.build, nodes) {
             (Build::Nodes(_), Some(nodes)) if gathers(nodes.processes(), nodes.nodes()) => {
-                Ok(schedules_on_nodes(&world, nodes, &tuning))
+                Ok(schedules_on_nodes(world, nodes, &tuning))
             }
-            _ => world_schedules_on(entry.algorithm, &world, grid, directions.map(|d| d.order), &tuning),
+            _ => world_schedules_on(entry.algorithm, world, grid, directions.map(|d| d.order), &tuning),
         };
         // algorithms that cannot be used are left out
         if let Ok(schedules) = schedules {
-            let time = predict_on(&world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
+            let time = near + predict_on(world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
             let shared = !entry.forwards() && entry.algorithm != Algorithm::Direct && shares_links(nodes, &machine);
             times.push((entry.algorithm, time, if shared { CLEARLY_SHARED } else { CLEARLY }));
         }
@@ -322,6 +356,17 @@ pub fn compare(
     let clear: Vec<_> = times.iter().filter(|t| t.0 == Algorithm::Direct || t.1 < t.2 * direct).map(|t| (t.0, t.1)).collect();
     let (algorithm, time, direct) = lowest(&clear, CLEARLY);
     Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
+}
+
+/// Time of the process that copies the most into and out of memory that it shares, in microseconds;
+/// `copy`: for a unit of weight.
+fn near_time(graph: &Graph, nodes: &Locality, copy: f64) -> f64 {
+    let mut units = vec![0u64; graph.processes()];
+    for (source, target, weight) in graph.iter().filter(|&(s, t, _)| nodes.node_of(s) == nodes.node_of(t)) {
+        units[source as usize] += u64::from(weight);
+        units[target as usize] += u64::from(weight);
+    }
+    units.into_iter().max().unwrap_or(0) as f64 * copy
 }
 
 /// Returns true if processes share the links of their node, as far as the machine is known.
@@ -485,11 +530,34 @@ mod tests {
         // 31 messages of 8 bytes cost more than a few combined ones, even if messages inside a node
         // cost as much
         let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
-        let chosen = |hints: &Hints, size| compare(hints, &graph, None, None, Some(&nodes(size)), ALLTOALL).unwrap();
+        let chosen = |hints: &Hints, size| {
+            compare(hints, &graph, None, None, Some(Nodes { nodes: &nodes(size), share_memory: false }), ALLTOALL).unwrap()
+        };
         assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
         assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    }
+
+    /// What memory carries costs its copies, and no message; what is between nodes costs the same.
+    #[test]
+    fn messages_within_a_node_are_not_those_of_a_network() {
+        let ring = |processes: u32| (0..processes).map(move |p| (p, (p + 1) % processes, 1 << 20)).collect::<Vec<_>>();
+        let graph = Graph::from_edges(4, &ring(4));
+        let time = |names: &[u32], share_memory| {
+            let nodes = Locality::from_names(names);
+            let nodes = Some(Nodes { nodes: &nodes, share_memory });
+            match compare(&Hints::default(), &graph, None, None, nodes, ALLTOALL).unwrap().why {
+                Reason::Predicted(time, _) => time,
+                why => panic!("{why}"),
+            }
+        };
+        let (copied, alone) = (2.0 * f64::from(1 << 20) * COPY, time(&[0, 1, 2, 3], true));
+        assert!((time(&[0; 4], true) - copied).abs() < 1e-6, "{}", time(&[0; 4], true));
+        assert_eq!((time(&[0; 4], false), time(&[0, 1, 2, 3], false)), (alone, alone));
+        // each process sends one message to the other node or receives one, and copies one
+        let half = time(&[0, 0, 1, 1], true);
+        assert!(half > 0.5 * copied && half <= alone + 0.5 * copied, "{half}, {copied}, {alone}");
     }
 
     /// Algorithms that forward are an error for blocks on a device: they are used only if a hint

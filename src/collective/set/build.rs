@@ -7,7 +7,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::Requests;
 use crate::mpi::tally;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Schedule, Shares, node_aware, rounds};
+use crate::schedule::{Algorithm, Build, Input, Rounds, Schedule, Shares, node_aware, rounds};
 use crate::select::hints::Hints;
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
@@ -22,7 +22,12 @@ pub fn build(world: &mut GatheredGraph, algorithm: Algorithm, hints: &Hints, inp
         Build::Scatter(rule) => Ok(crate::schedule::scatter(algorithm, rule, input, &hints.tuning())),
         Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
         Build::Global(plan) => {
-            let share = share(world, |graph, _| plan(graph, &hints.tuning()).shares(graph))?;
+            let shares_memory = world.shares_memory;
+            let share = share(world, |graph, nodes| {
+                let plan = |graph: &Graph| plan(graph, &hints.tuning());
+                let between = nodes.filter(|_| shares_memory);
+                between.map_or_else(|| plan(graph), |nodes| Rounds::between_nodes(graph, nodes, plan)).shares(graph)
+            })?;
             Ok(rounds::schedule(algorithm, input.neighborhood, &share))
         }
         Build::Nodes(make) => {

@@ -6,7 +6,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Choice, Directions, Reason};
+use crate::select::{self, Choice, Directions, Nodes, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -73,7 +73,7 @@ pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, operatio
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
     world.graph()?;
-    let nodes = world.nodes.as_ref();
+    let nodes = world.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: world.shares_memory });
     let compared =
         (world.graph.as_ref()).map(|graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations)));
     // an error must not keep the others waiting: 255 stands for it

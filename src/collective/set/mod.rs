@@ -19,11 +19,12 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, device};
 use crate::schedule::{Input, Operations};
-use crate::select::hints::{self, Hints, SingleCopy};
+use crate::select::hints::{Hints, SingleCopy};
 use crate::select::{self, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
+use crate::topology::nodes::Locality;
 use crate::util::cast::to_int;
 use crate::{observe, progress};
 
@@ -229,13 +230,18 @@ fn select_schedules(
         _ => None,
     };
     let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
-    let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
     let gathers = select::asks_for_nodes(hints, outline);
-    if gathers || select::asks_for_sharing(hints, outline) {
-        let nodes = choose::find_nodes(comm, hints, input)?;
-        outline.nodes = if gathers { nodes.nodes() } else { 0 };
-        world.nodes = Some(nodes);
-    }
+    let shares_memory = select::orders_between_nodes(hints, outline) && !mpi::is_simulated();
+    let nodes = if gathers || select::asks_for_sharing(hints, outline) {
+        Some(choose::find_nodes(comm, hints, input)?)
+    } else if shares_memory {
+        // a list that is too short means one node for all
+        choose::find_nodes(comm, hints, input).ok()
+    } else {
+        None
+    };
+    outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
+    let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes, shares_memory };
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
         Next::Compare => vec![choose::compare(&mut world, hints, input, outline.operations)?],
@@ -258,11 +264,10 @@ fn share_memory(
     processes: u32,
     generation: u64,
 ) -> Result<Vec<Arc<Channels>>> {
-    // in verified calls neighbors may call different collectives, which shared rings do not survive
-    let bytes = hints.shared_bytes();
-    if hints.verify || bytes < hints::LEAST_SHARED {
+    if !hints.shares_memory() {
         return Ok(Vec::new());
     }
+    let bytes = hints.shared_bytes();
     let single_from = single_copies(team, hints)?;
     let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
     let part;

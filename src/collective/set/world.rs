@@ -20,6 +20,8 @@ pub struct GatheredGraph<'a> {
     pub graph: Option<Graph>,
     /// Which processes share a node; on process 0, where it matters.
     pub nodes: Option<Locality>,
+    /// True if processes of a node exchange blocks through memory that they share.
+    pub shares_memory: bool,
 }
 
 impl GatheredGraph<'_> {

@@ -343,6 +343,13 @@ impl Hints {
         if self.devices && self.shared_memory == DEFAULT_SHARED { SHARED_WITH_DEVICES } else { self.shared_memory }
     }
 
+    /// True if processes of a node are to exchange blocks through memory that they share. Not where
+    /// calls are verified: neighbors may call different collectives then, which shared rings do not
+    /// survive.
+    pub fn shares_memory(&self) -> bool {
+        !self.verify && self.shared_bytes() >= LEAST_SHARED
+    }
+
     /// The parameters of the machine, if they are known.
     pub fn known_machine(&self) -> Option<Loggp> {
         self.loggp.or(self.site_loggp).or(self.learned.0.map(|found| found.0))
