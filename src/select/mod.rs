@@ -8,34 +8,20 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::model::{Loggp, Options, predict_on};
-use crate::schedule::rounds::far_edges;
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, Operations, Stencil};
 use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
-use crate::topology::graph::Graph;
-use crate::topology::nodes::Locality;
 
+mod comparison;
 pub mod hints;
 mod protocol;
 mod race;
 
+pub use comparison::{Directions, Nodes, compare, fastest};
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
 pub use race::Race;
 
-/// Time to copy a byte into or out of a packet where it was not measured, in microseconds: 10 GB/s,
-/// typical of caches and memory of cluster nodes.
-const COPY: f64 = 1e-4;
-
 /// Maximum number of edges of a graph for which candidates are simulated.
 const MOST_SIMULATED: u64 = 1 << 16;
-
-/// `direct` stays unless another algorithm takes less than this part of its time, measured or
-/// predicted: both have errors.
-const CLEARLY: f64 = 0.95;
-
-/// The same for predicted times of rounds where processes share the links of their node: such links
-/// pass messages of several processes at a time, while the model lets them wait for each other.
-const CLEARLY_SHARED: f64 = 0.8;
 
 /// Why an algorithm was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -288,114 +274,15 @@ fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stenci
     )
 }
 
-/// Directions, if all edges have them.
-#[derive(Debug, Clone, Copy)]
-pub struct Directions<'a> {
-    /// The direction of each edge of the graph.
-    pub of_edges: &'a [u32],
-    /// The directions, heaviest first.
-    pub order: &'a [u32],
-}
-
-/// Which processes are on the same nodes.
-#[derive(Debug, Clone, Copy)]
-pub struct Nodes<'a> {
-    /// The map.
-    pub nodes: &'a Locality,
-    /// True if processes of a node exchange blocks through memory that they share.
-    pub share_memory: bool,
-}
-
-/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
-/// Builds and simulates the schedules of all processes: some microseconds per edge and algorithm.
-pub fn compare(
-    hints: &Hints,
-    graph: &Graph,
-    directions: Option<Directions>,
-    stencil: Option<&Stencil>,
-    nodes: Option<Nodes>,
-    operations: Operations,
-) -> Result<Choice> {
-    let of_edge = |e: usize| directions.map_or(0, |d| d.of_edges[e]);
-    let all = graph.neighborhoods_with(of_edge);
-    let sharing = nodes.filter(|nodes| nodes.share_memory).map(|nodes| nodes.nodes);
-    let nodes = nodes.map(|nodes| nodes.nodes);
-    let far = sharing.map(|nodes| far_edges(graph, nodes));
-    let far = far.as_ref().map(|(far, numbers)| far.neighborhoods_with(|e| of_edge(numbers[e] as usize)));
-    let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
-    let gather = operations == Operations { gather: true, ..Operations::default() };
-    let machine = hints.machine();
-    let copy = machine.sharing.copy.unwrap_or(COPY);
-    let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy, ..Options::default() };
-    let near = sharing.map_or(0.0, |nodes| near_time(graph, nodes, copy * unit as f64));
-    let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
-    // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
-    let compared =
-        |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
-    let grid = stencil.map(Stencil::grid);
-    for entry in ALGORITHMS.iter().filter(compared) {
-        // schedules that pass blocks on use no shared memory
-        let (world, near) = match &far {
-            Some(far) if !entry.forwards() => (far, near),
-            _ => (&all, 0.0),
-        };
-        let schedules = match (entry.build, nodes) {
-            (Build::Nodes(_), Some(nodes)) if gathers(nodes.processes(), nodes.nodes()) => {
-                Ok(schedules_on_nodes(world, nodes, &tuning))
-            }
-            _ => world_schedules_on(entry.algorithm, world, grid, directions.map(|d| d.order), &tuning),
-        };
-        // algorithms that cannot be used are left out
-        if let Ok(schedules) = schedules {
-            let time = near + predict_on(world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
-            let shared = !entry.forwards() && entry.algorithm != Algorithm::Direct && shares_links(nodes, &machine);
-            times.push((entry.algorithm, time, if shared { CLEARLY_SHARED } else { CLEARLY }));
-        }
-    }
-    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
-    let clear: Vec<_> = times.iter().filter(|t| t.0 == Algorithm::Direct || t.1 < t.2 * direct).map(|t| (t.0, t.1)).collect();
-    let (algorithm, time, direct) = lowest(&clear, CLEARLY);
-    Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
-}
-
-/// Time of the process that copies the most into and out of memory that it shares, in microseconds;
-/// `copy`: for a unit of weight.
-fn near_time(graph: &Graph, nodes: &Locality, copy: f64) -> f64 {
-    let mut units = vec![0u64; graph.processes()];
-    for (source, target, weight) in graph.iter().filter(|&(s, t, _)| nodes.node_of(s) == nodes.node_of(t)) {
-        units[source as usize] += u64::from(weight);
-        units[target as usize] += u64::from(weight);
-    }
-    units.into_iter().max().unwrap_or(0) as f64 * copy
-}
-
-/// Returns true if processes share the links of their node, as far as the machine is known.
-fn shares_links(nodes: Option<&Locality>, machine: &Loggp) -> bool {
-    machine.sharing.known() > 0 && nodes.is_some_and(|nodes| gathers(nodes.processes(), nodes.nodes()))
-}
-
-/// Returns the algorithm with the lowest time, its time, and that of `direct`; `direct` unless
-/// another one takes less than the fraction `clearly` of its time.
-fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
-    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
-    let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
-    if best.1 < clearly * direct { (best.0, best.1, direct) } else { (Algorithm::Direct, direct, direct) }
-}
-
-/// Chooses by the times of the first calls. Because measurements have errors, an algorithm must be
-/// clearly faster than `direct`.
-pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
-    let (algorithm, time, direct) = lowest(times, CLEARLY);
-    Choice { algorithm, why: Reason::Measured(time, direct) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::predict;
+    use crate::model::{Loggp, Options, predict};
     use crate::schedule::{Star, world_schedules};
     use crate::select::hints::origins::Origin;
+    use crate::topology::graph::Graph;
     use crate::topology::neighborhood::{Neighbor, Neighborhood};
+    use crate::topology::nodes::Locality;
 
     const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
     const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
@@ -537,27 +424,6 @@ mod tests {
         assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
-    }
-
-    /// What memory carries costs its copies, and no message; what is between nodes costs the same.
-    #[test]
-    fn messages_within_a_node_are_not_those_of_a_network() {
-        let ring = |processes: u32| (0..processes).map(move |p| (p, (p + 1) % processes, 1 << 20)).collect::<Vec<_>>();
-        let graph = Graph::from_edges(4, &ring(4));
-        let time = |names: &[u32], share_memory| {
-            let nodes = Locality::from_names(names);
-            let nodes = Some(Nodes { nodes: &nodes, share_memory });
-            match compare(&Hints::default(), &graph, None, None, nodes, ALLTOALL).unwrap().why {
-                Reason::Predicted(time, _) => time,
-                why => panic!("{why}"),
-            }
-        };
-        let (copied, alone) = (2.0 * f64::from(1 << 20) * COPY, time(&[0, 1, 2, 3], true));
-        assert!((time(&[0; 4], true) - copied).abs() < 1e-6, "{}", time(&[0; 4], true));
-        assert_eq!((time(&[0; 4], false), time(&[0, 1, 2, 3], false)), (alone, alone));
-        // each process sends one message to the other node or receives one, and copies one
-        let half = time(&[0, 0, 1, 1], true);
-        assert!(half > 0.5 * copied && half <= alone + 0.5 * copied, "{half}, {copied}, {alone}");
     }
 
     /// Algorithms that forward are an error for blocks on a device: they are used only if a hint
