@@ -231,15 +231,11 @@ fn select_schedules(
     };
     let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
     let gathers = select::asks_for_nodes(hints, outline);
-    let shares_memory = select::orders_between_nodes(hints, outline) && !mpi::is_simulated();
-    let nodes = if gathers || select::asks_for_sharing(hints, outline) {
-        Some(choose::find_nodes(comm, hints, input)?)
-    } else if shares_memory {
-        // a list that is too short means one node for all
-        choose::find_nodes(comm, hints, input).ok()
-    } else {
-        None
-    };
+    // a list of the wrong length means one node for all here
+    let placed = hints.nodes.as_ref().is_none_or(|placement| placement.locality(input.processes).is_ok());
+    let shares_memory = placed && select::orders_between_nodes(hints, outline) && !mpi::is_simulated();
+    let asks = gathers || shares_memory || select::asks_for_sharing(hints, outline);
+    let nodes = asks.then(|| choose::find_nodes(comm, hints, input)).transpose()?;
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
     let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes, shares_memory };
     let chosen = match select::select(hints, input, outline)? {
