@@ -14,6 +14,7 @@ use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::buffer::written;
 use super::kept;
 use crate::error::Result;
 use crate::model::copies::{NEVER, Node, SIZES, Times, crossover};
@@ -100,7 +101,7 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     let me = team.me();
     let pair = me < 2;
     let Some(segment) = Segment::new(if pair { PART } else { 0 }, usize::MAX, team.group())? else { return Ok(None) };
-    let buffers = if pair { Buffers::new() } else { None };
+    let buffers = if pair { Buffers::new().ok() } else { None };
     if pair {
         Doorbell::at(segment.part(me)).claim();
     }
@@ -135,15 +136,8 @@ struct Buffers {
 }
 
 impl Buffers {
-    /// `None` if there is too little memory.
-    fn new() -> Option<Buffers> {
-        let written = || {
-            let mut buffer = Vec::new();
-            buffer.try_reserve_exact(WORDS).ok()?;
-            buffer.resize(WORDS, 1);
-            Some(buffer)
-        };
-        Some(Buffers { send: written()?, recv: written()? })
+    fn new() -> Result<Buffers> {
+        Ok(Buffers { send: written(WORDS)?, recv: written(WORDS)? })
     }
 }
 

@@ -19,7 +19,8 @@
 //! Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa: Assessing Fast Network
 //! Interfaces, 1996.
 
-use super::share::{self, written};
+use super::buffer::written;
+use super::share;
 use crate::error::{Error, Result};
 use crate::model::Loggp;
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};

@@ -18,6 +18,7 @@ use crate::select::hints::origins::Origin;
 use crate::shm::node;
 use crate::util::cast::to_usize;
 
+mod buffer;
 pub mod copies;
 mod kept;
 mod measure;

@@ -13,9 +13,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::measure;
-use super::share::written;
-use super::{kept, place};
+use super::buffer::written;
+use super::{kept, measure, place};
 use crate::error::{Error, Result};
 use crate::model::kept::{FILES, Place};
 use crate::model::puts::{MESSAGES, SIZES, Times, Way};

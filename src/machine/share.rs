@@ -8,7 +8,8 @@
 
 use std::hint::black_box;
 
-use crate::error::{Error, Result};
+use super::buffer::written;
+use crate::error::Result;
 use crate::model::Sharing;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
@@ -74,15 +75,6 @@ pub fn links(comm: &Comm, names: &[u32], per_byte: f64) -> Result<[f64; Sharing:
         *link = ((best[1] - best[0]) / bytes).max(per_byte / most);
     }
     Ok(links)
-}
-
-/// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
-/// are faster to read.
-pub(super) fn written(bytes: usize) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-    buffer.resize(bytes, 1);
-    Ok(buffer)
 }
 
 /// Microseconds to copy a byte.

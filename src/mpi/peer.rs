@@ -31,31 +31,47 @@ fn empty_status() -> MPI_Status {
 }
 
 impl Peer<'_> {
+    /// Starts to send bytes, at most `INT_MAX`.
+    ///
+    /// # Safety
+    /// The bytes must be left alone until the request is complete.
+    #[inline]
+    unsafe fn start_send(self, bytes: &[u8], tag: c_int) -> Result<MPI_Request> {
+        let (mut request, rank) = (null(), to_int(self.rank));
+        let (at, length) = (bytes.as_ptr().cast(), to_int(bytes.len()));
+        // SAFETY: the buffer has the given length; the caller vouches for the rest.
+        let rc = unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request) };
+        check(rc, "MPI_Isend")?;
+        Ok(request)
+    }
+
+    /// Starts to receive at most `bytes.len()` bytes.
+    ///
+    /// # Safety
+    /// As for `start_send`.
+    #[inline]
+    unsafe fn start_receive(self, bytes: &mut [u8], tag: c_int) -> Result<MPI_Request> {
+        let (mut request, rank) = (null(), to_int(self.rank));
+        let (at, length) = (bytes.as_mut_ptr().cast(), to_int(bytes.len()));
+        // SAFETY: the buffer has the given length; the caller vouches for the rest.
+        let rc = unsafe { mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request) };
+        check(rc, "MPI_Irecv")?;
+        Ok(request)
+    }
+
     /// Sends bytes, at most `INT_MAX`, and waits.
     #[inline]
     pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
-        let mut request = null();
-        let (at, length) = (bytes.as_ptr().cast(), to_int(bytes.len()));
-        // SAFETY: the buffer has the given length, and is borrowed until the request is
-        // complete.
-        let rc = unsafe {
-            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(self.rank), tag, self.comm.raw(), &mut request)
-        };
-        check(rc, "MPI_Isend")?;
+        // SAFETY: the buffer is borrowed until the request is complete.
+        let request = unsafe { self.start_send(bytes, tag) }?;
         self.finish(request, false)
     }
 
     /// Receives at most `bytes.len()` bytes, and waits.
     #[inline]
     pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
-        let (mut request, rank) = (null(), to_int(self.rank));
-        // SAFETY: the buffer has the given length, and is borrowed until the request is
-        // complete.
-        let rc = unsafe {
-            let (at, length) = (bytes.as_mut_ptr().cast(), to_int(bytes.len()));
-            mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request)
-        };
-        check(rc, "MPI_Irecv")?;
+        // SAFETY: the buffer is borrowed until the request is complete.
+        let request = unsafe { self.start_receive(bytes, tag) }?;
         self.finish(request, true)
     }
 
@@ -91,14 +107,9 @@ impl Peer<'_> {
     /// Starts a send and polls it for `patience` microseconds, yielding the core. Then calls
     /// `meanwhile`, and waits for the send. Returns true if the send completed within `patience`.
     pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
-        let (mut request, mut status, mut done) = (null(), empty_status(), 0);
-        let (at, length) = (bytes.as_ptr().cast(), to_int(bytes.len()));
-        // SAFETY: the buffer has the given length, and is borrowed until the request is
-        // complete.
-        let rc = unsafe {
-            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(self.rank), tag, self.comm.raw(), &mut request)
-        };
-        check(rc, "MPI_Isend")?;
+        let (mut status, mut done) = (empty_status(), 0);
+        // SAFETY: the buffer is borrowed until the request is complete.
+        let mut request = unsafe { self.start_send(bytes, tag) }?;
         // polls take no simulated time
         super::pass_time(patience);
         let (begin, mut backoff) = (now(), Backoff::new(super::resting(Pace::YIELDING)));
@@ -120,21 +131,18 @@ impl Peer<'_> {
 /// Sends bytes to one process and receives bytes from another one at the same time, and waits for
 /// both. MPI may still access the buffers after an error.
 pub fn exchange(comm: &Comm, out: Option<(u32, &[u8])>, into: Option<(u32, &mut [u8])>, tag: c_int) -> Result<()> {
-    let (mut send, mut receive) = (None, None);
-    if let Some((rank, bytes)) = into {
-        let (mut request, at, length) = (null(), bytes.as_mut_ptr().cast(), to_int(bytes.len()));
-        // SAFETY: the buffer has the given length, and is borrowed until the request is complete.
-        let rc = unsafe { mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), to_int(rank), tag, comm.raw(), &mut request) };
-        check(rc, "MPI_Irecv")?;
-        receive = Some((Peer { comm, rank }, request));
-    }
-    if let Some((rank, bytes)) = out {
-        let (mut request, at, length) = (null(), bytes.as_ptr().cast(), to_int(bytes.len()));
+    let start = |(rank, bytes): (u32, &mut [u8])| {
+        let peer = Peer { comm, rank };
+        // SAFETY: the buffer is borrowed until the request is complete, or the caller is told.
+        unsafe { peer.start_receive(bytes, tag) }.map(|request| (peer, request))
+    };
+    let receive = into.map(start).transpose()?;
+    let start = |(rank, bytes): (u32, &[u8])| {
+        let peer = Peer { comm, rank };
         // SAFETY: as above.
-        let rc = unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(rank), tag, comm.raw(), &mut request) };
-        check(rc, "MPI_Isend")?;
-        send = Some((Peer { comm, rank }, request));
-    }
+        unsafe { peer.start_send(bytes, tag) }.map(|request| (peer, request))
+    };
+    let send = out.map(start).transpose()?;
     receive.map_or(Ok(()), |(peer, request)| peer.finish(request, true))?;
     send.map_or(Ok(()), |(peer, request)| peer.finish(request, false))
 }

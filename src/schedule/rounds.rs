@@ -158,7 +158,7 @@ impl Rounds {
 /// The edges between processes on different nodes, as a graph of all processes; and the number that
 /// each of them has in `graph`.
 pub fn far_edges(graph: &Graph, nodes: &Locality) -> (Graph, Vec<u32>) {
-    let far = |&(_, (source, target, _)): &(u32, (Rank, Rank, u32))| nodes.node_of(source) != nodes.node_of(target);
+    let far = |&(_, (source, target, _)): &(u32, (Rank, Rank, u32))| !nodes.is_near(source, target);
     let (numbers, edges): (Vec<u32>, Vec<_>) = (0..).zip(graph.iter()).filter(far).unzip();
     (Graph::from_edges(to_u32(graph.processes()), &edges), numbers)
 }

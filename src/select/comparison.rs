@@ -63,6 +63,7 @@ pub fn compare(
     let copy = machine.sharing.copy.unwrap_or(COPY);
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy, ..Options::default() };
     let near = sharing.map_or(0.0, |nodes| near_time(graph, nodes, copy * unit as f64));
+    let clearly_in_rounds = if shares_links(nodes, &machine) { CLEARLY_SHARED } else { CLEARLY };
     let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
     // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
     let compared =
@@ -83,13 +84,10 @@ pub fn compare(
         // algorithms that cannot be used are left out
         if let Ok(schedules) = schedules {
             let time = near + predict_on(world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
-            let shared = !entry.forwards() && entry.algorithm != Algorithm::Direct && shares_links(nodes, &machine);
-            times.push((entry.algorithm, time, if shared { CLEARLY_SHARED } else { CLEARLY }));
+            times.push((entry.algorithm, time, if entry.forwards() { CLEARLY } else { clearly_in_rounds }));
         }
     }
-    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
-    let clear: Vec<_> = times.iter().filter(|t| t.0 == Algorithm::Direct || t.1 < t.2 * direct).map(|t| (t.0, t.1)).collect();
-    let (algorithm, time, direct) = lowest(&clear, CLEARLY);
+    let (algorithm, time, direct) = lowest(times.into_iter());
     Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
 }
 
@@ -97,7 +95,7 @@ pub fn compare(
 /// `copy`: for a unit of weight.
 fn near_time(graph: &Graph, nodes: &Locality, copy: f64) -> f64 {
     let mut units = vec![0u64; graph.processes()];
-    for (source, target, weight) in graph.iter().filter(|&(s, t, _)| nodes.node_of(s) == nodes.node_of(t)) {
+    for (source, target, weight) in graph.iter().filter(|&(source, target, _)| nodes.is_near(source, target)) {
         units[source as usize] += u64::from(weight);
         units[target as usize] += u64::from(weight);
     }
@@ -109,18 +107,19 @@ fn shares_links(nodes: Option<&Locality>, machine: &Loggp) -> bool {
     machine.sharing.known() > 0 && nodes.is_some_and(|nodes| gathers(nodes.processes(), nodes.nodes()))
 }
 
-/// Returns the algorithm with the lowest time, its time, and that of `direct`; `direct` unless
-/// another one takes less than the fraction `clearly` of its time.
-fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
-    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
-    let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
-    if best.1 < clearly * direct { (best.0, best.1, direct) } else { (Algorithm::Direct, direct, direct) }
+/// Returns the algorithm with the lowest time, its time, and that of `direct`. Each one comes with
+/// its time, and the part of the time of `direct` that it must stay below.
+fn lowest(times: impl Iterator<Item = (Algorithm, f64, f64)> + Clone) -> (Algorithm, f64, f64) {
+    let direct = times.clone().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
+    let clear = times.filter(|t| t.1 < t.2 * direct);
+    let best = clear.fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { (t.0, t.1) } else { best });
+    (best.0, best.1, direct)
 }
 
 /// Chooses by the times of the first calls. Because measurements have errors, an algorithm must be
 /// clearly faster than `direct`.
 pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
-    let (algorithm, time, direct) = lowest(times, CLEARLY);
+    let (algorithm, time, direct) = lowest(times.iter().map(|&(algorithm, time)| (algorithm, time, CLEARLY)));
     Choice { algorithm, why: Reason::Measured(time, direct) }
 }
 

@@ -146,7 +146,7 @@ fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<R
         Some(machine) if !combines && longest <= machine.eager => Some(Reason::Eager(machine.eager)),
         // in shared memory, only parameters of this machine give correct predictions
         _ if outline.one_node && !hints.describes_processes() => Some(Reason::OneNode),
-        _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => Some(Reason::Large(outline.edges)),
+        _ if !is_small(hints, outline) => Some(Reason::Large(outline.edges)),
         None => Some(Reason::Unknown),
         Some(_) => None,
     }
@@ -155,6 +155,11 @@ fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<R
 /// Returns true if the sizes of messages are known.
 fn is_sized(hints: &Hints, outline: Outline) -> bool {
     outline.weighted || hints.weight_unit.is_some()
+}
+
+/// Returns true if the graph has few enough edges for its candidates to be simulated.
+fn is_small(hints: &Hints, outline: Outline) -> bool {
+    outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
 }
 
 /// Returns true if the set call must find out the parameters of the machine: nobody gives them, and
@@ -169,7 +174,7 @@ pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32) -> bool
     let depends = match hints.schedule {
         ScheduleHint::Only(algorithm) => costs(algorithm),
         ScheduleHint::Measure if !hints.verify => true,
-        _ => outline.edges <= hints.graph_limit.min(MOST_SIMULATED),
+        _ => is_small(hints, outline),
     };
     missing && depends && is_sized(hints, outline)
 }
@@ -198,7 +203,7 @@ pub fn asks_for_sharing(hints: &Hints, outline: Outline) -> bool {
     hints.schedule == ScheduleHint::Auto
         && !outline.one_node
         && is_sized(hints, outline)
-        && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+        && is_small(hints, outline)
         && hints.known_machine().is_some_and(|machine| machine.sharing.known() > 0)
 }
 
@@ -208,9 +213,7 @@ pub fn orders_between_nodes(hints: &Hints, outline: Outline) -> bool {
     let makes_rounds = match hints.schedule {
         ScheduleHint::Only(algorithm) => matches!(algorithm.entry().build, Build::Global(_)),
         ScheduleHint::Measure if !hints.verify => true,
-        _ => {
-            is_sized(hints, outline) && outline.edges <= hints.graph_limit.min(MOST_SIMULATED) && hints.known_machine().is_some()
-        }
+        _ => is_sized(hints, outline) && is_small(hints, outline) && hints.known_machine().is_some(),
     };
     makes_rounds && hints.shares_memory() && (!outline.one_node || hints.nodes.is_some())
 }
@@ -251,7 +254,7 @@ pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
                 is_sized(hints, outline)
                     && hints.known_machine().is_some()
                     && (!outline.one_node || hints.describes_processes())
-                    && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+                    && is_small(hints, outline)
             }
         }
 }

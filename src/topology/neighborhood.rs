@@ -120,9 +120,7 @@ impl Neighborhood {
 
     /// How often each process occurs in `list`, as (rank, times) sorted by rank.
     pub fn multiplicities(list: &[Neighbor]) -> Vec<(Rank, u32)> {
-        let mut ranks: Vec<Rank> = list.iter().filter_map(|n| n.rank).collect();
-        ranks.sort_unstable();
-        ranks.chunk_by(|a, b| a == b).map(|same| (same[0], to_u32(same.len()))).collect()
+        Neighborhood::loads(list).into_iter().map(|(rank, times, _)| (rank, times)).collect()
     }
 
     /// The edges of `list` with each process, as (rank, edges, sum of their weights), sorted by

@@ -54,6 +54,11 @@ impl Locality {
         self.node_of[process as usize]
     }
 
+    /// True if two processes share a node.
+    pub fn is_near(&self, one: Rank, other: Rank) -> bool {
+        self.node_of(one) == self.node_of(other)
+    }
+
     /// The processes of a node, in the order of their ranks.
     pub fn members(&self, node: u32) -> &[Rank] {
         &self.members[self.begins[node as usize]..self.begins[node as usize + 1]]

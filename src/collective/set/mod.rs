@@ -232,8 +232,8 @@ fn select_schedules(
     let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
     let gathers = select::asks_for_nodes(hints, outline);
     // a list of the wrong length means one node for all here
-    let placed = hints.nodes.as_ref().is_none_or(|placement| placement.locality(input.processes).is_ok());
-    let shares_memory = placed && select::orders_between_nodes(hints, outline) && !mpi::is_simulated();
+    let fits = || hints.nodes.as_ref().is_none_or(|placement| placement.locality(input.processes).is_ok());
+    let shares_memory = select::orders_between_nodes(hints, outline) && !mpi::is_simulated() && fits();
     let asks = gathers || shares_memory || select::asks_for_sharing(hints, outline);
     let nodes = asks.then(|| choose::find_nodes(comm, hints, input)).transpose()?;
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);

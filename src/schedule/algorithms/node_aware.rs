@@ -218,7 +218,7 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
     let mut legs: Vec<Leg> = Vec::new();
     for e in 0..to_u32(graph.edges()) {
         let (source, target) = (ends.sources[e as usize], graph.target(e as usize));
-        if nodes.node_of(source) == nodes.node_of(target) {
+        if nodes.is_near(source, target) {
             legs.push((GATHER, source, target, e));
         }
     }
@@ -339,7 +339,7 @@ mod tests {
     }
 
     fn between(schedules: &[Schedule], nodes: &Locality) -> Vec<(Rank, Rank)> {
-        messages(schedules, |from, to| nodes.node_of(from) != nodes.node_of(to))
+        messages(schedules, |from, to| !nodes.is_near(from, to))
     }
 
     fn all_to_all(n: u32, weight: u32) -> Vec<Neighborhood> {
