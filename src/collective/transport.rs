@@ -58,13 +58,12 @@ fn obstacle(hints: &Hints, selected: &[Selected], comm: &Comm) -> Result<Option<
 }
 
 /// Returns who takes part in epochs, and what is done then.
-fn target(hints: &Hints) -> (Target, &'static str) {
-    match hints.rma_synchronization {
-        Synchronization::Active if mpi::ends_epochs_early() => {
-            (Target::Passive, "put, flush, flag, as this MPI ends epochs of active targets too early")
-        }
-        Synchronization::Active => (Target::Active, "post, start, complete, wait"),
-        Synchronization::Passive => (Target::Passive, "put, flush, flag"),
+fn target(hints: &Hints) -> (Target, String) {
+    let passive = "put, flush, flag";
+    match (hints.rma_synchronization, mpi::flaw_of_epochs()) {
+        (Synchronization::Active, None) => (Target::Active, "post, start, complete, wait".into()),
+        (Synchronization::Active, Some(flaw)) => (Target::Passive, format!("{passive}, as {flaw}")),
+        (Synchronization::Passive, _) => (Target::Passive, passive.into()),
     }
 }
 

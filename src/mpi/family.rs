@@ -80,10 +80,23 @@ pub fn resting(pace: Pace) -> Pace {
     if is_simulated() { Pace::POLLING } else { pace }
 }
 
-/// Returns true if `MPI_Win_test` may say that an epoch is over before all of its puts have
-/// arrived. Seen in Open MPI 5.0.11 with three processes and more (`c_tests/c/win_test.c`).
-pub fn ends_epochs_early() -> bool {
-    open_mpi_version(&library_version()).is_some_and(|version| version >= 5)
+/// Returns what is wrong with epochs of active targets, if this MPI is known to have such a flaw.
+///
+/// - `MPI_Win_test` may say that an epoch is over before all of its puts have arrived: seen in Open
+///   MPI 5.0.11 with three processes and more (`c_tests/c/win_test.c`).
+/// - `MPI_Win_complete` may return before MPI has read what is put, where a process has an epoch for
+///   each target: seen in MPICH 4.0.2 over UCX with eight processes (`c_tests/c/win_complete.c`).
+pub fn flaw_of_epochs() -> Option<&'static str> {
+    let version = library_version();
+    if open_mpi_version(&version).is_some_and(|version| version >= 5) {
+        return Some("this MPI ends epochs of active targets too early");
+    }
+    is_over_ucx(&version).then_some("this MPI completes puts to active targets before it has read them")
+}
+
+/// Returns true if `MPI_Get_library_version` says this of an MPICH that may communicate by UCX.
+fn is_over_ucx(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("MPICH Device") && line.contains("ucx"))
 }
 
 /// Returns the major version of an Open MPI by what `MPI_Get_library_version` says.
@@ -245,6 +258,12 @@ mod tests {
         ] {
             assert_eq!(open_mpi_version(text), version, "{text}");
         }
+    }
+
+    #[test]
+    fn devices_of_mpich_are_read() {
+        let over = |device: &str| is_over_ucx(&format!("MPICH Version: 4.0.2\nMPICH Device: {device}\nMPICH configure: --with-ucx\n"));
+        assert!(over("ch4:ucx") && over("ch4:ofi,ucx") && !over("ch4:ofi") && !is_over_ucx("Open MPI v4.1.4, ucx"));
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub use datatype::Datatype;
 pub use op::Op;
 
 pub use code::{check, failed, success, text_of};
-pub use family::{ends_epochs_early, is_open_mpi, is_simulated, pass_time, resting, wait_yields};
+pub use family::{flaw_of_epochs, is_open_mpi, is_simulated, pass_time, resting, wait_yields};
 
 unsafe extern "C" {
     safe static mpixn_in_place: *const std::ffi::c_void;
