@@ -98,7 +98,7 @@ preloads:
 	@$(MAKE) preload $(OPENMPI)
 	@$(MAKE) preload $(MPICH)
 
-# one libmpix_neighbor.so for all MPIs, in build/flavors, and the libraries behind it
+# one libmpix_neighbor.so and one preload library for all MPIs, in build/flavors
 flavors:
 	@MPICC=cc scripts/deps flavors
 	@scripts/front build/flavors
@@ -159,7 +159,7 @@ INSTALLING = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BI
 install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB)) $(TOOL)
 	@$(INSTALLING) install
 
-# the same with one library for all MPIs, for C and C++: no static one, Fortran or preload library
+# the same with one library and one preload library for all MPIs; no static or Fortran library
 install-all: flavors tool
 	@$(INSTALLING) install-all
 

@@ -4,72 +4,12 @@
 
    Handles of MPI are of another size in each family: no function here looks at its arguments. */
 #define _GNU_SOURCE
-#include "../src/mpi/families.h"
+#define LIBRARY "libmpix_neighbor"
+#include "flavor.h"
 #include "functions.h"
 #include <link.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-
-/* ends the process, as the library does under the wrong MPI: no error handler can be called */
-static _Noreturn void end(const char *format, ...) {
-  static int ending;
-  /* another thread says it */
-  while (__atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL)) pause();
-  char text[4096] = "mpix-neighbor: ";
-  size_t room = sizeof text - 32, length = strlen(text);
-  va_list list;
-  va_start(list, format);
-  int printed = vsnprintf(text + length, room - length, format, list);
-  va_end(list);
-  length += printed < 0 ? 0 : (size_t)printed < room - length ? (size_t)printed : room - length - 1;
-  length += (size_t)sprintf(text + length, ". The program ends here.\n");
-  /* a single write, so that the lines of several processes do not mix; its failure cannot be
-     reported */
-  if (write(STDERR_FILENO, text, length) < 0) _exit(1);
-  _exit(1);
-}
-
-/* the file of the library for a family, in the folder of this one */
-struct file {
-  char path[4096];
-};
-
-static struct file file_for(int family) {
-  struct file file;
-  Dl_info own;
-  if (!dladdr(mpixn_families, &own) || !own.dli_fname) end("the loader does not tell where libmpix_neighbor.so lies");
-  const char *slash = strrchr(own.dli_fname, '/');
-  int folder = slash ? (int)(slash - own.dli_fname) : 1;
-  int printed = snprintf(file.path, sizeof file.path, "%.*s/libmpix_neighbor_%s.so", folder, slash ? own.dli_fname : ".", mpixn_families[family].flavor);
-  if (printed < 0 || (size_t)printed >= sizeof file.path) end("the path of libmpix_neighbor.so is too long");
-  return file;
-}
-
-/* the families that there are libraries for, for people */
-static const char *libraries(char *text, size_t room) {
-  size_t length = 0;
-  *text = 0;
-  for (int i = 0; i < MPIXN_FAMILIES; i++)
-    if (access(file_for(i).path, R_OK) == 0 && length < room)
-      length += (size_t)snprintf(text + length, room - length, "%s%s", length ? ", " : "", mpixn_families[i].name);
-  return length ? text : "none";
-}
-
-/* what the MPI says of itself, first line only; of a process that ends: the memory is not freed */
-static const char *version(void) {
-  int (*get)(char *, int *), length = 0;
-  void *found = dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
-  memcpy(&get, &found, sizeof found);
-  /* more than any MPI writes */
-  char *text = calloc(1 << 16, 1);
-  if (!found || !text || get(text, &length) != 0) return "";
-  text[strcspn(text, "\r\n")] = 0;
-  return text;
-}
 
 /* files of the process that may be MPIs */
 struct names {
@@ -104,14 +44,7 @@ static unsigned promote(void) {
 /* the one family whose MPI the process has loaded */
 static int find(void) {
   unsigned families = mpixn_families_in(RTLD_DEFAULT);
-  char have[256];
-  if (!families) families = promote();
-  if (!families) {
-    const char *text = version();
-    end("%s%s; there are libraries for: %s", *text ? "this is an unknown MPI: " : "no MPI is loaded in this process", text, libraries(have, sizeof have));
-  }
-  if (families & (families - 1)) end("several MPIs are loaded in this process; there are libraries for: %s", libraries(have, sizeof have));
-  return __builtin_ctz(families);
+  return only_family(families ? families : promote());
 }
 
 /* the table, and the name of each entry */

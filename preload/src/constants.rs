@@ -11,6 +11,7 @@ unsafe extern "C" {
     pub safe static RSMPI_COMM_WORLD: MPI_Comm;
     pub safe static RSMPI_DATATYPE_NULL: MPI_Datatype;
     pub safe static RSMPI_REQUEST_NULL: MPI_Request;
+    #[cfg(any(open_mpi, mpich))]
     pub safe static mpixp_bottom: *const c_void;
     pub safe static mpixp_in_place: *const c_void;
 }

@@ -41,6 +41,8 @@ mod ending;
 mod errors;
 mod finalize;
 mod flaws;
+// the standard ABI has no Fortran names
+#[cfg(any(open_mpi, mpich))]
 mod fortran;
 mod function;
 mod guard;

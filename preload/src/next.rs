@@ -49,6 +49,7 @@ impl Next {
 }
 
 /// The address of an optional symbol, as a program sees it.
+#[cfg(any(open_mpi, mpich))]
 pub fn symbol(name: &CStr) -> *const c_void {
     // SAFETY: a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };

@@ -262,7 +262,8 @@ mod tests {
 
     #[test]
     fn devices_of_mpich_are_read() {
-        let over = |device: &str| is_over_ucx(&format!("MPICH Version: 4.0.2\nMPICH Device: {device}\nMPICH configure: --with-ucx\n"));
+        let over =
+            |device: &str| is_over_ucx(&format!("MPICH Version: 4.0.2\nMPICH Device: {device}\nMPICH configure: --with-ucx\n"));
         assert!(over("ch4:ucx") && over("ch4:ofi,ucx") && !over("ch4:ofi") && !is_over_ucx("Open MPI v4.1.4, ucx"));
     }
 
