@@ -64,7 +64,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
 BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport setup
 
-.PHONY: all lib preload preloads flavors install-all test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
+.PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python \
@@ -162,6 +162,10 @@ install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORT
 # the same with one library and one preload library for all MPIs; no static or Fortran library
 install-all: flavors tool
 	@$(INSTALLING) install-all
+
+# a tarball of that, to be unpacked anywhere
+binaries:
+	@scripts/binaries
 
 # removes exactly what was installed below PREFIX
 uninstall:
@@ -420,6 +424,7 @@ test-flavors:
 	c_tests/needed build/flavors
 	c_tests/front build/flavors
 	c_tests/install-all
+	c_tests/binaries
 
 # the Python package: its wheel, installed; tests, examples and documentation, on both MPIs
 test-python:

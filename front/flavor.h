@@ -1,5 +1,5 @@
-/* What the fronts share: the families that there are libraries for, and how a process ends for which
-   there is none. LIBRARY is what the files' names begin with. */
+/* What the fronts share: the families that there are libraries for, and how a process ends for
+   which there is none. LIBRARY is what the files' names begin with. */
 #ifndef MPIXN_FLAVOR_H
 #define MPIXN_FLAVOR_H
 #include "../src/mpi/families.h"

@@ -84,8 +84,9 @@ pub fn resting(pace: Pace) -> Pace {
 ///
 /// - `MPI_Win_test` may say that an epoch is over before all of its puts have arrived: seen in Open
 ///   MPI 5.0.11 with three processes and more (`c_tests/c/win_test.c`).
-/// - `MPI_Win_complete` may return before MPI has read what is put, where a process has an epoch for
-///   each target: seen in MPICH 4.0.2 over UCX with eight processes (`c_tests/c/win_complete.c`).
+/// - `MPI_Win_complete` may return before MPI has read what is put, where a process has an epoch
+///   for each target: seen in MPICH 4.0.2 over UCX with eight processes
+///   (`c_tests/c/win_complete.c`).
 pub fn flaw_of_epochs() -> Option<&'static str> {
     let version = library_version();
     if open_mpi_version(&version).is_some_and(|version| version >= 5) {
