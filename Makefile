@@ -159,7 +159,7 @@ INSTALLING = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BI
 install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB)) $(TOOL)
 	@$(INSTALLING) install
 
-# the same with one library and one preload library for all MPIs; no static or Fortran library
+# the same with one library and one preload library for all MPIs; no static one
 install-all: flavors tool
 	@$(INSTALLING) install-all
 
