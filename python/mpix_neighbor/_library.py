@@ -47,9 +47,12 @@ def handles(objects):
 
 def _flavor() -> str:
     """Names the family of the MPI that mpi4py runs on: MPIs of one family share a library."""
-    if MPI.get_vendor()[0] == "Open MPI":
-        return "ompi"
-    return "mpich" if Handle is ctypes.c_int else "abi"
+    if Handle is ctypes.c_int:
+        return "mpich"
+    # pointers: Open MPI's own, or those of the standard ABI, which an Open MPI may have too
+    is_open_mpi = MPI.get_vendor()[0] == "Open MPI"
+    has_abi = MPI.Get_abi_version()[0] > 0 if hasattr(MPI, "Get_abi_version") else not is_open_mpi
+    return "abi" if has_abi else "ompi"
 
 
 def _own(name: str):
@@ -85,7 +88,7 @@ def mpi_folder() -> str:
     found = [
         os.path.dirname(file)
         for file in files
-        if os.path.basename(file).startswith(("libmpi.so", "libmpich.so"))
+        if os.path.basename(file).startswith(("libmpi.so", "libmpich.so", "libmpi_abi.so"))
     ]
     return found[0] if found else ""
 
