@@ -67,7 +67,7 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 .PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python python-libraries tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python \
+  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python test-aarch64 \
   test-simulate \
   bench simulate simulated
 
@@ -429,6 +429,10 @@ test-flavors:
 	c_tests/front build/flavors
 	c_tests/install-all
 	c_tests/binaries
+
+# all flavors built for aarch64, and run there by an emulator: 10 minutes
+test-aarch64:
+	c_tests/aarch64
 
 # the Python package: its wheel, installed; tests, examples and documentation, on all MPIs
 test-python:
