@@ -64,7 +64,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
 BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport setup
 
-.PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python python-libraries tool tool-mpi fortran header install uninstall dist deb site clean help \
+.PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python test-aarch64 \
@@ -104,15 +104,9 @@ flavors:
 	@scripts/front build/flavors
 
 # the wheel of the Python package, with the libraries inside
-python: python-libraries
-	scripts/python build/python
-
-# those for the standard ABI are left out where its wrapper is not there
-python-libraries:
+python:
 	@scripts/deps python
-	@$(MAKE) lib preload $(OPENMPI)
-	@$(MAKE) lib preload $(MPICH)
-	@if scripts/abi/mpicc -show >/dev/null 2>&1; then $(MAKE) lib preload $(ABI); fi
+	scripts/python build/python
 
 # the command-line tool, which needs no MPI
 tool:
@@ -436,8 +430,8 @@ test-aarch64:
 
 # the Python package: its wheel, installed; tests, examples and documentation, on all MPIs
 test-python:
+	@scripts/deps python
 	@scripts/mpi-package mpich >/dev/null || true
-	@$(MAKE) python-libraries
 	scripts/test-python
 
 # Debian packages of what is built, and what recipes for Spack and conda do

@@ -13,22 +13,13 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-/* a file's name without its folder */
-static const char *name_of(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
+/* True if these are the same bytes. */
+static int same(const char *text, size_t length, const char *other) { return length == strlen(other) && memcmp(text, other, length) == 0; }
 
-/* True if a list for LD_PRELOAD has an entry; a path as it is, or a file's name in any folder. */
-static int has(const char *list, const char *entry, int by_name) {
-  while (*(list += strspn(list, " :"))) {
-    size_t length = strcspn(list, " :"), begin = 0;
-    for (size_t i = 0; by_name && i < length; i++)
-      if (list[i] == '/') begin = i + 1;
-    if (length - begin == strlen(entry) && strncmp(list + begin, entry, length - begin) == 0) return 1;
-    list += length;
-  }
-  return 0;
+/* A file's name without its folder. */
+static const char *name_of(const char *path, size_t length) {
+  const char *slash = memrchr(path, '/', length);
+  return slash ? slash + 1 : path;
 }
 
 /* Appends an entry to a list. */
@@ -37,34 +28,28 @@ static void add(char *list, const char *entry, size_t length) {
   strncat(list, entry, length);
 }
 
-/* A list without an entry. */
-static char *without(const char *list, const char *entry) {
-  char *text = calloc(strlen(list) + 1, 1);
+/* A list for LD_PRELOAD without a library or, if `insert`, with it: before this library, or last
+   where the list does not name this one, as /etc/ld.so.preload does. `there`: whether the list had
+   it. */
+static char *edited(const char *list, const char *library, int insert, int *there) {
+  const char *own = own_path(), *own_name = name_of(own, strlen(own));
+  char *text = calloc(strlen(list) + strlen(library) + 2, 1);
   if (!text) end("there is no memory for LD_PRELOAD");
-  while (*(list += strspn(list, " :"))) {
-    size_t length = strcspn(list, " :");
-    if (length != strlen(entry) || strncmp(list, entry, length) != 0) add(text, list, length);
-    list += length;
-  }
-  return text;
-}
-
-/* A list with an entry before this library's own, or, where that is not in the list as it is in
-   /etc/ld.so.preload, before all others. */
-static char *with(const char *list, const char *entry) {
-  const char *own = name_of(own_path());
-  char *text = calloc(strlen(list) + strlen(entry) + 2, 1);
-  if (!text) end("there is no memory for LD_PRELOAD");
-  int is_in = has(list, own, 1), is_added = 0;
-  if (!is_in) add(text, entry, strlen(entry));
-  while (*(list += strspn(list, " :"))) {
-    size_t length = strcspn(list, " :");
-    char one[length + 1];
-    memcpy(one, list, length), one[length] = 0;
-    if (is_in && !is_added && strcmp(name_of(one), own) == 0) add(text, entry, strlen(entry)), is_added = 1;
+  *there = 0;
+  for (size_t length; *(list += strspn(list, " :")); list += length) {
+    length = strcspn(list, " :");
+    const char *name = name_of(list, length);
+    if (same(list, length, library)) {
+      *there = 1;
+      continue;
+    }
+    if (insert && same(name, (size_t)(list + length - name), own_name)) {
+      add(text, library, strlen(library));
+      insert = 0;
+    }
     add(text, list, length);
-    list += length;
   }
+  if (insert) add(text, library, strlen(library));
   return text;
 }
 
@@ -77,9 +62,11 @@ __attribute__((constructor)) static void choose(int argc, char **argv, char **en
   struct file file = file_for(family);
   const char *list = getenv("LD_PRELOAD");
   if (!list) list = "";
-  if (has(list, file.path, 0)) {
-    /* run anew; that it is loaded again where this fails does no harm */
-    setenv("LD_PRELOAD", without(list, file.path), 1);
+  int there;
+  char *plain = edited(list, file.path, 0, &there);
+  if (there) {
+    /* run anew; where this fails, children load the library too */
+    setenv("LD_PRELOAD", plain, 1);
     return;
   }
   char have[256], program[4096];
@@ -90,7 +77,7 @@ __attribute__((constructor)) static void choose(int argc, char **argv, char **en
   if (getauxval(AT_BASE) == 0) end("the loader was called by name: set LD_PRELOAD=%s", file.path);
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   program[length < 0 ? 0 : length] = 0;
-  if (setenv("LD_PRELOAD", with(list, file.path), 1) == 0) {
+  if (setenv("LD_PRELOAD", edited(list, file.path, 1, &there), 1) == 0) {
     /* by the file's own name, which ps and debuggers show; it may have been deleted or replaced */
     execv(program, argv);
     execv("/proc/self/exe", argv);

@@ -6,23 +6,14 @@
    elsewhere; those of the library are multiples.
 
      win_test [mpi]: also what is known to be wrong */
-#include "test.h"
+#include "flaws.h"
 
 enum { CALLS = 500, LINE = 64 };
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
-  char version[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length, others = 0, *ranks = malloc((size_t)test_size * sizeof *ranks), wrong = 0;
-  MPI_Get_library_version(version, &length);
-  const char *open_mpi = strstr(version, "Open MPI v");
-  int odd = argc > 1 ? (int)sizeof(long) : 0;
-  if (argc < 2 && open_mpi && atoi(open_mpi + strlen("Open MPI v")) >= 5) {
-    if (test_rank == 0) printf("skipped: this MPI is known to be wrong\n");
-    CHECK(1, "skipped");
-    free(ranks);
-    return test_finish();
-  }
+  if (argc < 2 && is_open_mpi_5()) return skip();
+  int others = 0, *ranks = malloc((size_t)test_size * sizeof *ranks), wrong = 0, odd = argc > 1 ? (int)sizeof(long) : 0;
   long *slots;
   MPI_Win window;
   MPI_Win_allocate(test_size * LINE + odd, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &slots, &window);

@@ -22,7 +22,8 @@
 //! The library is linked to one MPI: there is one file for each MPI. It exports only names that
 //! this MPI, or its Fortran bindings, export too.
 
-#![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
+#![deny(missing_docs, unsafe_op_in_unsafe_fn)]
+#![deny(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 // names and argument orders are those of the MPI standard; MPI_Aint and MPI_Count differ between
 // MPIs
 #![allow(non_snake_case, clippy::too_many_arguments, clippy::unnecessary_cast)]

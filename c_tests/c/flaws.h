@@ -1,0 +1,31 @@
+/* What is known to be wrong in MPIs, for programs that show it with MPI alone. */
+#ifndef FLAWS_H
+#define FLAWS_H
+#include "test.h"
+
+/* true for Open MPI 5 and later, whose MPI_Win_test ends epochs too early */
+static inline int is_open_mpi_5(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  const char *open_mpi = strstr(version, "Open MPI v");
+  return open_mpi && atoi(open_mpi + strlen("Open MPI v")) >= 5;
+}
+
+/* true for an MPICH over UCX, whose MPI_Win_complete returns too early */
+static inline int is_mpich_over_ucx(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING], device[64] = "";
+  int length;
+  MPI_Get_library_version(version, &length);
+  const char *line = strstr(version, "MPICH Device");
+  if (line) sscanf(line, "MPICH Device: %63[^\n]", device);
+  return strstr(device, "ucx") != NULL;
+}
+
+/* ends a test of what is known to be wrong */
+static inline int skip(void) {
+  if (test_rank == 0) printf("skipped: this MPI is known to be wrong\n");
+  CHECK(1, "skipped");
+  return test_finish();
+}
+#endif
