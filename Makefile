@@ -19,7 +19,7 @@ DESTDIR ?=
 # how long `make fuzz` goes on
 SECONDS ?= 3600
 
-VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+VERSION := $(shell scripts/version)
 MAJOR := $(word 1,$(subst ., ,$(VERSION)))
 KEY := $(subst /,-,$(patsubst /%,%,$(MPICC)))
 TARGET := target/$(KEY)
