@@ -309,11 +309,13 @@ static void verified(void) {
     }
 }
 
-/* what the model says: short blocks are combined, long ones are not, nor where there is a reduce */
-static void chosen(void) {
+/* what the model says: short blocks are combined, long ones are not, nor where there is a reduce;
+   also where the graph may not be gathered, and the grid alone tells */
+static void chosen(const char *graph_limit) {
   int several = 0;
   for (int d = 0; d < D; d++) several += dims[d] > 1;
   MPI_Info info = hint("mpix_loggp", "jaguar");
+  if (graph_limit) MPI_Info_set(info, "mpix_graph_limit", graph_limit);
   full();
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 8, 0, info, grid));
   int combined = strstr(described(MPIX_NEIGHBOR_ALLTOALL), "schedule combining") != NULL;
@@ -356,7 +358,7 @@ int main(int argc, char **argv) {
       stencils();
       if (kind == 0) long_blocks();
       if (forced) refused();
-      else if (!measured) chosen();
+      else if (!measured) chosen(NULL), chosen("0");
       if (kind == 1 && !measured && test_form() != PERSISTENT) verified();
     }
     MPI_Comm_free(&grid);

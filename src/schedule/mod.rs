@@ -47,6 +47,7 @@ mod part;
 #[cfg(test)]
 mod properties;
 pub mod rounds;
+mod sample;
 mod scatter;
 mod star;
 mod stencil;
@@ -63,6 +64,7 @@ pub use grammar::{Algorithm, Block, Op, Schedule};
 pub use input::{Input, Operations, Tuning};
 pub use part::Part;
 pub use rounds::{Rounds, Shares};
+pub use sample::Sample;
 pub use star::Star;
 pub use stencil::Stencil;
 pub use table::{ALGORITHMS, Build, Entry, scatter, schedules_on_nodes, world_schedules, world_schedules_on};

@@ -99,6 +99,17 @@ impl Stencil {
         world.iter().all(|n| stencil.describes(n)).then_some(stencil)
     }
 
+    /// The largest weight of this process's edges at each offset, 0 where it has none.
+    pub fn weights(&self, n: &Neighborhood) -> Vec<i64> {
+        let mut weights = vec![0; self.offsets.len()];
+        for (entry, offset) in edges(&self.grid, n) {
+            if let Ok(at) = self.offsets.binary_search_by(|o| o.0.cmp(&offset)) {
+                weights[at] = i64::from(n.targets()[entry as usize].weight).max(weights[at]);
+            }
+        }
+        weights
+    }
+
     /// The grid.
     pub fn grid(&self) -> &Grid {
         &self.grid

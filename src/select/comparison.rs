@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 use super::hints::Hints;
-use super::{Choice, Reason, forbidden, gathers};
+use super::{Choice, Reason, SAMPLED, forbidden, gathers};
 use crate::error::{Error, Result};
 use crate::model::{Loggp, Options, predict_on};
 use crate::schedule::rounds::far_edges;
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Operations, Stencil, schedules_on_nodes, world_schedules_on};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Operations, Sample, Stencil, schedules_on_nodes, world_schedules_on};
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
 
@@ -42,7 +42,8 @@ pub struct Nodes<'a> {
 }
 
 /// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
-/// Builds and simulates the schedules of all processes: some microseconds per edge and algorithm.
+/// Builds and simulates the schedules of all processes: a microsecond or two for each edge and
+/// algorithm.
 pub fn compare(
     hints: &Hints,
     graph: &Graph,
@@ -50,6 +51,47 @@ pub fn compare(
     stencil: Option<&Stencil>,
     nodes: Option<Nodes>,
     operations: Operations,
+) -> Result<Choice> {
+    compare_those(hints, graph, directions, stencil, nodes, operations, |_| true)
+}
+
+/// The same on a large grid, by a part of it, whose processes are where they are on the grid.
+/// `weights`: the largest of all processes' [`Stencil::weights`]; `order`: the directions, heaviest
+/// first. Schedules that need the graph of all processes take no part.
+pub fn compare_sample(
+    hints: &Hints,
+    stencil: &Stencil,
+    weights: &[i64],
+    order: Option<&[u32]>,
+    nodes: Option<Nodes>,
+    operations: Operations,
+) -> Result<Choice> {
+    let Some(sample) = Sample::of(stencil, weights, SAMPLED) else {
+        return Err(Error::Internal("a grid has no part that stands for it".into()).into());
+    };
+    let directions = sample.directions.as_ref().zip(order).map(|(of_edges, order)| Directions { of_edges, order });
+    let locality = nodes.map(|Nodes { nodes, share_memory }| {
+        let names: Vec<u32> = sample.ranks.iter().map(|&rank| nodes.node_of(rank)).collect();
+        (Locality::from_names(&names), share_memory)
+    });
+    let nodes = locality.as_ref().map(|(nodes, share_memory)| Nodes { nodes, share_memory: *share_memory });
+    compare_those(hints, &sample.graph, directions, Some(&sample.stencil), nodes, operations, needs_no_graph)
+}
+
+/// Returns true if no process makes the schedules of all of them.
+fn needs_no_graph(entry: &Entry) -> bool {
+    !matches!(entry.build, Build::Global(_) | Build::Nodes(_))
+}
+
+/// Compares the algorithms that `chosen` says.
+fn compare_those(
+    hints: &Hints,
+    graph: &Graph,
+    directions: Option<Directions>,
+    stencil: Option<&Stencil>,
+    nodes: Option<Nodes>,
+    operations: Operations,
+    chosen: impl Fn(&Entry) -> bool,
 ) -> Result<Choice> {
     let of_edge = |e: usize| directions.map_or(0, |d| d.of_edges[e]);
     let all = graph.neighborhoods_with(of_edge);
@@ -65,9 +107,14 @@ pub fn compare(
     let near = sharing.map_or(0.0, |nodes| near_time(graph, nodes, copy * unit as f64));
     let clearly_in_rounds = if shares_links(nodes, &machine) { CLEARLY_SHARED } else { CLEARLY };
     let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
+    // a round for each distance between processes: only where most of them have messages
+    let dense = graph.processes() <= 4 * graph.max_degree() as usize;
     // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
-    let compared =
-        |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
+    let helps = |e: &Entry| match e.build {
+        Build::Negotiated(_) => false,
+        _ => dense || e.algorithm != Algorithm::LinearPermutation,
+    };
+    let compared = |e: &&Entry| helps(e) && chosen(e) && forbidden(e.algorithm, hints, operations, stencil).is_none();
     let grid = stencil.map(Stencil::grid);
     for entry in ALGORITHMS.iter().filter(compared) {
         // schedules that pass blocks on use no shared memory
@@ -126,8 +173,45 @@ pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::generate::{self, Stencil as Shape};
+    use crate::topology::cartesian::Grid;
 
     const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
+
+    /// A part of a grid chooses what the whole grid chooses, at the same predicted times, in
+    /// rounds, in combined messages and in one round, with several processes a node too.
+    #[test]
+    fn a_part_of_a_grid_stands_for_all_of_it() {
+        let hints = Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() };
+        let mut chosen = Vec::new();
+        for (shape, unit) in [(Shape::Box, 8), (Shape::Box, 1 << 20), (Shape::Faces, 8), (Shape::Faces, 1 << 20)] {
+            let grid = Grid::new(if shape == Shape::Box { vec![8, 10, 12] } else { vec![10, 20, 16] }, vec![true; 3]);
+            let placed = Locality::from_names(&(0..grid.size()).map(|rank| rank / 8).collect::<Vec<_>>());
+            let graph = generate::grid(grid.dims(), &[true; 3], shape, None);
+            let world: Vec<_> = graph.neighborhoods();
+            let stencil = Stencil::find(&grid, &world).unwrap();
+            let hints = Hints { weight_unit: Some(unit), ..hints.clone() };
+            let labelled: Option<Vec<_>> = world.iter().map(|n| grid.with_directions(n)).collect();
+            let of_edges: Option<Vec<u32>> = labelled.map(|world| world.iter().flat_map(Graph::row_directions).collect());
+            let order = of_edges.as_ref().map(|_| [0, 1, 2, 3, 4, 5].as_slice());
+            let directions = of_edges.as_ref().zip(order).map(|(of_edges, order)| Directions { of_edges, order });
+            for nodes in [None, Some(Nodes { nodes: &placed, share_memory: true })] {
+                let whole = compare_those(&hints, &graph, directions, Some(&stencil), nodes, ALLTOALL, needs_no_graph).unwrap();
+                let weights = vec![1; stencil.weights(&world[0]).len()];
+                let part = compare_sample(&hints, &stencil, &weights, order, nodes, ALLTOALL).unwrap();
+                let (Reason::Predicted(a, direct), Reason::Predicted(b, direct_of_part)) = (whole.why, part.why) else {
+                    panic!()
+                };
+                assert_eq!(whole.algorithm, part.algorithm, "{shape:?} {unit}: {a} {b} {direct} {direct_of_part}");
+                // a node at the end of a row of the part has fewer processes than one of the grid
+                let near =
+                    |one: f64, other: f64| one.max(other) / one.min(other) < if nodes.is_some() { 1.35 } else { 1.000_001 };
+                assert!(near(a, b) && near(direct, direct_of_part), "{shape:?} {unit}: {a} {b} {direct} {direct_of_part}");
+                chosen.push(whole.algorithm);
+            }
+        }
+        assert!(chosen.contains(&Algorithm::Combining) && chosen.contains(&Algorithm::Direct), "{chosen:?}");
+    }
 
     /// What memory carries costs its copies, and no message; what is between nodes costs the same.
     #[test]

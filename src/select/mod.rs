@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, Operations, Stencil};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, Operations, Sample, Stencil};
 use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
 
 mod comparison;
@@ -16,12 +16,25 @@ pub mod hints;
 mod protocol;
 mod race;
 
-pub use comparison::{Directions, Nodes, compare, fastest};
+pub use comparison::{Directions, Nodes, compare, compare_sample, fastest};
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
 pub use race::Race;
 
-/// Maximum number of edges of a graph for which candidates are simulated.
-const MOST_SIMULATED: u64 = 1 << 16;
+/// Number of edges of a graph from which on candidates are simulated only if that pays.
+const FEW_EDGES: u64 = 1 << 16;
+
+/// Maximum number of edges of a graph for which candidates are simulated: process 0 needs 400 bytes
+/// for each.
+const MOST_SIMULATED: u64 = 1 << 21;
+
+/// Maximum number of edges of the part of a grid that stands for all of it.
+const SAMPLED: u64 = 1 << 14;
+
+/// Time to simulate the candidates, in microseconds for each edge; of a processor of 2022.
+const SIMULATION: f64 = 8.0;
+
+/// Number of calls in which a comparison must be able to pay: it may take as long as they do.
+const CALLS: f64 = 100.0;
 
 /// Why an algorithm was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +50,7 @@ pub enum Reason {
     Eager(u64),
     /// All processes share a node, whose memory the parameters of the machine do not describe.
     OneNode,
-    /// The graph is too large to examine; with its number of edges.
+    /// The graph is too large to examine, for how long a call takes; with its number of edges.
     Large(u64),
     /// The parameters of the machine are not known.
     Unknown,
@@ -71,7 +84,9 @@ impl fmt::Display for Reason {
             Reason::OneNode => {
                 write!(f, "all processes share a node, where messages meet in no network (mpix_loggp can say otherwise)")
             }
-            Reason::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
+            Reason::Large(edges) => {
+                write!(f, "to compare schedules for the {edges} edges of all processes takes longer than it could gain")
+            }
             Reason::Unknown => {
                 write!(f, "no parameters of this machine are known (mpix_loggp can give them, or have them measured)")
             }
@@ -101,6 +116,8 @@ pub struct Outline {
     pub weighted: bool,
     /// The largest weight of an edge.
     pub heaviest: u64,
+    /// The largest sum of weights of the edges that leave a process, or that reach it.
+    pub busiest: u64,
     /// True if all processes share a node.
     pub one_node: bool,
     /// The operations for which the neighborhood is set.
@@ -115,7 +132,7 @@ pub struct Outline {
 /// The algorithm requested by a hint cannot be used.
 pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
     match hints.schedule {
-        ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > hints.graph_limit.min(MOST_EDGES) => {
+        ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > graph_limit(hints) => {
             let why = Reason::Negotiated(outline.edges);
             Ok(Next::Take(Choice { algorithm: Algorithm::DistributedColoring, why }))
         }
@@ -146,9 +163,10 @@ fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<R
         Some(machine) if !combines && longest <= machine.eager => Some(Reason::Eager(machine.eager)),
         // in shared memory, only parameters of this machine give correct predictions
         _ if outline.one_node && !hints.describes_processes() => Some(Reason::OneNode),
-        _ if !is_small(hints, outline) => Some(Reason::Large(outline.edges)),
+        // for which none were measured
+        None if outline.edges > graph_limit(hints) => Some(Reason::Large(outline.edges)),
         None => Some(Reason::Unknown),
-        Some(_) => None,
+        Some(_) => (!is_compared(hints, input.stencil, outline)).then_some(Reason::Large(outline.edges)),
     }
 }
 
@@ -157,9 +175,29 @@ fn is_sized(hints: &Hints, outline: Outline) -> bool {
     outline.weighted || hints.weight_unit.is_some()
 }
 
-/// Returns true if the graph has few enough edges for its candidates to be simulated.
-fn is_small(hints: &Hints, outline: Outline) -> bool {
-    outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+/// The most edges of a graph that process 0 gathers.
+fn graph_limit(hints: &Hints) -> u64 {
+    hints.graph_limit.min(MOST_EDGES)
+}
+
+/// Returns true if a part of the grid stands for all of it when schedules are compared.
+pub fn is_sampled(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
+    !is_gathered(hints, outline) && stencil.is_some_and(|stencil| Sample::exists(stencil, SAMPLED))
+}
+
+/// Returns true if process 0 may gather the graph and simulate its candidates: that takes no longer
+/// than the calls do for which the schedule is made, so far as is known before.
+fn is_gathered(hints: &Hints, outline: Outline) -> bool {
+    let pays = || {
+        let bytes = outline.busiest.saturating_mul(hints.weight_unit.unwrap_or(1).into());
+        hints.known_machine().is_some_and(|machine| machine.transfer(bytes) * CALLS >= outline.edges as f64 * SIMULATION)
+    };
+    outline.edges <= graph_limit(hints).min(MOST_SIMULATED) && (outline.edges <= FEW_EDGES || pays())
+}
+
+/// Returns true if schedules are compared by the model where its parameters are known.
+fn is_compared(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
+    is_gathered(hints, outline) || is_sampled(hints, stencil, outline)
 }
 
 /// Returns true if the set call must find out the parameters of the machine: nobody gives them, and
@@ -174,7 +212,7 @@ pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32) -> bool
     let depends = match hints.schedule {
         ScheduleHint::Only(algorithm) => costs(algorithm),
         ScheduleHint::Measure if !hints.verify => true,
-        _ => is_small(hints, outline),
+        _ => outline.edges <= graph_limit(hints),
     };
     missing && depends && is_sized(hints, outline)
 }
@@ -188,7 +226,7 @@ pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorit
 /// Returns why an algorithm cannot be used; `None` if it can.
 fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -> Option<String> {
     let entry = algorithm.entry();
-    let limit = hints.graph_limit.min(MOST_EDGES);
+    let limit = graph_limit(hints);
     match entry.build {
         Build::Global(_) | Build::Nodes(_) if outline.edges > limit => Some(format!(
             "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
@@ -199,21 +237,21 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
 }
 
 /// Returns true if the model must know which processes share a node: they share its links.
-pub fn asks_for_sharing(hints: &Hints, outline: Outline) -> bool {
+pub fn asks_for_sharing(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
     hints.schedule == ScheduleHint::Auto
         && !outline.one_node
         && is_sized(hints, outline)
-        && is_small(hints, outline)
+        && is_compared(hints, stencil, outline)
         && hints.known_machine().is_some_and(|machine| machine.sharing.known() > 0)
 }
 
 /// Returns true if rounds are made, or their times predicted, where processes of a node may share
 /// memory: such rounds order the edges between nodes alone.
-pub fn orders_between_nodes(hints: &Hints, outline: Outline) -> bool {
+pub fn orders_between_nodes(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
     let makes_rounds = match hints.schedule {
         ScheduleHint::Only(algorithm) => matches!(algorithm.entry().build, Build::Global(_)),
         ScheduleHint::Measure if !hints.verify => true,
-        _ => is_sized(hints, outline) && is_small(hints, outline) && hints.known_machine().is_some(),
+        _ => is_sized(hints, outline) && is_compared(hints, stencil, outline) && hints.known_machine().is_some(),
     };
     makes_rounds && hints.shares_memory() && (!outline.one_node || hints.nodes.is_some())
 }
@@ -251,10 +289,7 @@ pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
             ScheduleHint::Measure if !hints.verify => true,
             // if the model decides
             _ => {
-                is_sized(hints, outline)
-                    && hints.known_machine().is_some()
-                    && (!outline.one_node || hints.describes_processes())
-                    && is_small(hints, outline)
+                is_sized(hints, outline) && hints.known_machine().is_some() && (!outline.one_node || hints.describes_processes())
             }
         }
 }
@@ -289,7 +324,8 @@ mod tests {
 
     const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
     const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL, nodes: 0 };
+    const FEW: Outline =
+        Outline { edges: 10, weighted: false, heaviest: 1, busiest: 1, one_node: false, operations: ALL, nodes: 0 };
 
     /// Hints under which the model decides.
     fn jaguar() -> Hints {
@@ -481,7 +517,7 @@ mod tests {
             (jaguar(), alltoall, false),
             (jaguar(), Outline { one_node: true, ..weighted }, false),
             (jaguar(), Outline { operations: ALL, ..weighted }, false),
-            (jaguar(), Outline { edges: 1 << 40, ..weighted }, false),
+            (jaguar(), Outline { edges: 1 << 40, ..weighted }, true),
             (asked, alltoall, true),
             (Hints { schedule: ScheduleHint::Only(Algorithm::Direct), ..Hints::default() }, weighted, false),
             (Hints { schedule: ScheduleHint::Measure, ..Hints::default() }, alltoall, true),
@@ -511,6 +547,37 @@ mod tests {
         let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
         assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);
         assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Reason::Unweighted));
+    }
+
+    /// The more edges, the longer calls must last, up to a limit; a part of a grid is small.
+    #[test]
+    fn large_graphs_are_compared_where_that_pays() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let grid = crate::topology::cartesian::Grid::new(vec![100; 3], vec![true; 3]);
+        let stencil = Stencil::new(grid, &[1; 6], &std::array::from_fn::<i64, 27, _>(|place| i64::from(place != 13)));
+        let input = |stencil| Input { neighborhood: &n, processes: 1_000_000, directions: None, star: None, stencil };
+        let hints = Hints { weight_unit: Some(1 << 20), ..jaguar() };
+        let of = |edges, busiest| Outline { edges, weighted: true, heaviest: 1, busiest, operations: ALLTOALL, ..FEW };
+        let chosen = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap();
+        let direct = |edges| Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Large(edges) });
+        assert_eq!(chosen(&hints, None, of(FEW_EDGES, 1)), Next::Compare);
+        // 100 calls of 600 us for each MiB; 8.4 s for a million edges
+        assert_eq!(chosen(&hints, None, of(1 << 20, 130)), direct(1 << 20));
+        assert_eq!(chosen(&hints, None, of(1 << 20, 150)), Next::Compare);
+        assert_eq!(chosen(&Hints { graph_limit: 9, ..hints.clone() }, None, of(10, 150)), direct(10));
+        assert_eq!(chosen(&hints, None, of(MOST_SIMULATED + 1, 1 << 40)), direct(MOST_SIMULATED + 1));
+        let all = of(26_000_000, 26);
+        let short = Hints { weight_unit: Some(8), ..jaguar() };
+        for hints in [&hints, &short, &Hints { graph_limit: 9, ..short.clone() }] {
+            assert_eq!(chosen(hints, Some(&stencil), all), Next::Compare);
+            assert!(is_sampled(hints, Some(&stencil), all));
+            assert_ne!(chosen(hints, None, all), Next::Compare);
+        }
+        assert!(!is_sampled(&hints, Some(&stencil), of(1 << 20, 150)), "gathered");
+        // a machine that is not known, and is not measured for so many edges
+        let unknown = Hints { weight_unit: Some(8), ..Hints::default() };
+        assert_eq!(chosen(&unknown, Some(&stencil), all), direct(26_000_000));
+        let Next::Take(Choice { why: Reason::Unknown, .. }) = chosen(&unknown, None, of(1 << 20, 1)) else { panic!() };
     }
 
     /// Without parameters of this machine nothing is compared: no preset stands in.

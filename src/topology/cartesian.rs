@@ -27,6 +27,20 @@ impl Grid {
         Grid { dims, periodic }
     }
 
+    /// Number of processes in each dimension.
+    pub fn dims(&self) -> &[u32] {
+        &self.dims
+    }
+
+    /// The same grid with other numbers of processes.
+    ///
+    /// # Panics
+    /// As [`Grid::new`].
+    #[must_use]
+    pub fn with_dims(&self, dims: Vec<u32>) -> Grid {
+        Grid::new(dims, self.periodic.clone())
+    }
+
     /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.dims.len()

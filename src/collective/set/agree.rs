@@ -10,7 +10,7 @@ use crate::schedule::{Operations, Star};
 use crate::select::Outline;
 use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
-use crate::topology::neighborhood::{self, Neighborhood};
+use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 use crate::util::cast::{to_int, to_u32};
 
 /// One process's arguments of a set call.
@@ -46,8 +46,9 @@ const HINTS: usize = 3;
 const DEVICES: usize = 5;
 const WEIGHTED: usize = 6;
 const HEAVIEST: usize = 7;
-const UNMATCHED: usize = 8;
-const GIVEN: usize = 9;
+const BUSIEST: usize = 8;
+const UNMATCHED: usize = 9;
+const GIVEN: usize = 10;
 const DIRECTIONS: usize = GIVEN + OPERATIONS;
 
 /// The same for words that are added.
@@ -72,15 +73,18 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
     mine[GIVEN..DIRECTIONS].copy_from_slice(&given.map(|given| -to_int::<i64>(given)));
     let mut labelled = None;
     if let Ok(SetCall { neighborhood, hints, operations }) = &request {
-        let targets = neighborhood.targets().iter();
-        let weights = targets.filter(|t| t.rank.is_some_and(|r| r != me)).map(|t| u64::from(t.weight));
+        let weights_of = |list: &'_ [Neighbor]| -> Vec<u64> {
+            list.iter().filter(|n| n.rank.is_some_and(|r| r != me)).map(|n| n.weight.into()).collect()
+        };
+        let (weights, received) = (weights_of(neighborhood.targets()), weights_of(neighborhood.sources()));
         sums[FINGERPRINT..STAR].copy_from_slice(&neighborhood.fingerprint());
         sums[STAR..EDGES].copy_from_slice(&Star::share(neighborhood));
-        sums[EDGES] = weights.clone().count() as u64;
+        sums[EDGES] = weights.len() as u64;
         [mine[SET], mine[SET + 1]] = [i64::from(*operations), -i64::from(*operations)];
         [mine[HINTS], mine[HINTS + 1]] = [hints.agreed(), -hints.agreed()];
         mine[WEIGHTED] = -i64::from(neighborhood.weighted());
-        mine[HEAVIEST] = -to_int::<i64>(weights.max().unwrap_or(0));
+        mine[BUSIEST] = -to_int::<i64>(weights.iter().sum::<u64>().max(received.into_iter().sum()));
+        mine[HEAVIEST] = -to_int::<i64>(weights.into_iter().max().unwrap_or(0));
         labelled = grid.and_then(|grid| label(neighborhood, grid, &mut mine[DIRECTIONS..]));
     }
     let (sums, least) = coll::sum_and_least(comm, &sums, &mine)?;
@@ -112,6 +116,7 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
             edges: sums[EDGES],
             weighted: least[WEIGHTED] < 0,
             heaviest: largest(HEAVIEST),
+            busiest: largest(BUSIEST),
             one_node: false,
             operations: Operations::default(),
             nodes: 0,

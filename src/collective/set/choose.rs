@@ -6,7 +6,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Choice, Directions, Nodes, Reason};
+use crate::select::{self, Choice, Directions, Nodes, Outline, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -67,15 +67,19 @@ pub fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Re
 }
 
 /// Lets process 0 compare predicted times, and broadcasts its choice. Collective.
-pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, operations: Operations) -> Result<Choice> {
-    let (comm, directions, stencil) = (world.comm, input.directions, input.stencil);
-    // all processes have directions, or none has
-    let of_edges = directions.map(|_| world.directions()).transpose()?;
-    let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
-    world.graph()?;
-    let nodes = world.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: world.shares_memory });
-    let compared =
-        (world.graph.as_ref()).map(|graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations)));
+pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline: Outline) -> Result<Choice> {
+    let comm = world.comm;
+    let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, Some(stencil), outline)) {
+        Some(stencil) => {
+            let mine = stencil.weights(input.neighborhood);
+            let mut weights = vec![0; mine.len()];
+            coll::allreduce_slice(comm, &mine, &mut weights, Reduction::Max)?;
+            let nodes = world.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: world.shares_memory });
+            let compare = || select::compare_sample(hints, stencil, &weights, input.directions, nodes, outline.operations);
+            (comm.rank()? == 0).then(|| catch(compare))
+        }
+        None => compare_graph(world, hints, input, outline.operations)?,
+    };
     // an error must not keep the others waiting: 255 stands for it
     let mut message = [u8::MAX; 17];
     if let Some(Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })) = compared {
@@ -91,4 +95,21 @@ pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, operatio
     let entry = crate::schedule::ALGORITHMS.get(message[0] as usize);
     let algorithm = entry.map(|e| e.algorithm).ok_or_else(|| Error::Internal("process 0 could not compare schedules".into()))?;
     Ok(Choice { algorithm, why: Reason::Predicted(number(1), number(9)) })
+}
+
+/// Compares on the graph of all processes, on process 0. Collective.
+fn compare_graph(
+    world: &mut GatheredGraph,
+    hints: &Hints,
+    input: &Input,
+    operations: Operations,
+) -> Result<Option<Result<Choice>>> {
+    let (directions, stencil) = (input.directions, input.stencil);
+    // all processes have directions, or none has
+    let of_edges = directions.map(|_| world.directions()).transpose()?;
+    let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
+    world.graph()?;
+    let nodes = world.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: world.shares_memory });
+    let compare = |graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations));
+    Ok(world.graph.as_ref().map(compare))
 }

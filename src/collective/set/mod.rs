@@ -212,7 +212,9 @@ fn shared(
 /// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
 /// processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a process there. It makes
 /// the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for
-/// each end of a message; or it compares predicted times, and broadcasts 17 bytes.
+/// each end of a message; or it compares predicted times, and broadcasts 17 bytes. On a
+/// large grid it gathers nothing to compare: a reduction of a word for each offset finds the
+/// weights.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
@@ -233,14 +235,14 @@ fn select_schedules(
     let gathers = select::asks_for_nodes(hints, outline);
     // a list of the wrong length means one node for all here
     let fits = || hints.nodes.as_ref().is_none_or(|placement| placement.locality(input.processes).is_ok());
-    let shares_memory = select::orders_between_nodes(hints, outline) && !mpi::is_simulated() && fits();
-    let asks = gathers || shares_memory || select::asks_for_sharing(hints, outline);
+    let shares_memory = select::orders_between_nodes(hints, input.stencil, outline) && !mpi::is_simulated() && fits();
+    let asks = gathers || shares_memory || select::asks_for_sharing(hints, input.stencil, outline);
     let nodes = asks.then(|| choose::find_nodes(comm, hints, input)).transpose()?;
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
     let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes, shares_memory };
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
-        Next::Compare => vec![choose::compare(&mut world, hints, input, outline.operations)?],
+        Next::Compare => vec![choose::compare(&mut world, hints, input, outline)?],
         Next::Try => (select::candidates(hints, input, outline).into_iter())
             .map(|algorithm| Choice { algorithm, why: Reason::Asked })
             .collect(),
