@@ -1,44 +1,74 @@
-//! Parameters that a set call has measured: kept in memory for later set calls of the program, and
-//! in a file for later programs.
+//! What set calls have measured: kept in memory for later set calls of the program, and in a file
+//! for later programs.
 //!
 //! The file is replaced as a whole: a reader finds the old one or the new one. Not being able to
 //! read or write it only costs another measurement.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Result, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::environment;
+use crate::error::Result;
 use crate::model::Loggp;
 use crate::model::kept::{FILES, Place};
+use crate::mpi::coll;
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
 use crate::select::hints::kept_folder;
 use crate::select::hints::origins::Origin;
+use crate::util::cast::to_usize;
 
-/// What the process has measured or found in files, the newest last.
-static MEMORY: OfProcess<Mutex<Vec<(Place, Found)>>> = OfProcess::new();
+/// What the process has measured or found in files, by what it belongs to, the newest last.
+pub struct Memory<K, V>(OfProcess<Mutex<Vec<(K, V)>>>);
 
-/// Parameters, and where they come from.
-pub type Found = (Loggp, Origin);
+impl<K: PartialEq + Send, V: Copy + Send> Memory<K, V> {
+    /// An empty one.
+    pub const fn new() -> Self {
+        Memory(OfProcess::new())
+    }
 
-/// Returns what the process remembers of a place.
-pub fn recall(place: &Place) -> crate::error::Result<Option<Found>> {
-    let memory = MEMORY.get()?;
-    let all = memory.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(all.iter().rfind(|entry| entry.0 == *place).map(|entry| entry.1))
+    /// Returns what is remembered.
+    pub fn recall(&self, key: &K) -> Result<Option<V>> {
+        let memory = self.0.get()?;
+        let all = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(all.iter().rfind(|entry| entry.0 == *key).map(|entry| entry.1))
+    }
+
+    /// Remembers a value, in the place of an earlier one.
+    pub fn remember(&self, key: K, value: V) -> Result<()> {
+        let memory = self.0.get()?;
+        let mut all = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|entry| entry.0 != key);
+        if all.len() as u64 == FILES {
+            all.remove(0);
+        }
+        all.push((key, value));
+        Ok(())
+    }
 }
 
-/// Remembers the parameters of a place.
-pub fn remember(place: &Place, found: Found) -> crate::error::Result<()> {
-    let memory = MEMORY.get()?;
-    let mut all = memory.lock().unwrap_or_else(PoisonError::into_inner);
-    all.retain(|entry| entry.0 != *place);
-    if all.len() as u64 == FILES {
-        all.remove(0);
+/// Tells all processes what process 0 remembers, or finds in its file: words, and whether they were
+/// measured by this program ([`Origin::Measured`]) or an earlier one ([`Origin::Kept`]). Collective:
+/// a broadcast.
+pub fn told<const N: usize>(
+    comm: &Comm,
+    look: impl FnOnce() -> Result<Option<([u64; N], Origin)>>,
+) -> Result<Option<([u64; N], Origin)>> {
+    /// The first word, from 1; 0 if there is nothing.
+    const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
+    let mut message = vec![[0; 8]; 1 + N];
+    if comm.rank()? == 0
+        && let Some((found, origin)) = look()?
+    {
+        let origin = ORIGINS.iter().position(|&o| o == origin).map_or(0, |i| 1 + i as u64);
+        message = [origin].into_iter().chain(found).map(u64::to_ne_bytes).collect();
     }
-    all.push((place.clone(), found));
-    Ok(())
+    coll::broadcast(comm, message.as_flattened_mut(), 0)?;
+    let word = |i: usize| u64::from_ne_bytes(message[i]);
+    let origin = word(0).checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
+    Ok(origin.map(|&origin| (std::array::from_fn(|i| word(1 + i)), origin)))
 }
 
 /// Reads the parameters of a place from its file. `None` if there is no file that counts.
@@ -88,7 +118,7 @@ fn path(name: String) -> Option<PathBuf> {
 }
 
 /// Puts a file with this text in the place of one that may be there.
-fn replace(path: &Path, text: &str) -> Result<()> {
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

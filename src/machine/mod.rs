@@ -7,8 +7,8 @@
 //! where a schedule is chosen. `copies` and `puts` do the same for other choices.
 
 use crate::error::{Error, Result};
-use crate::model::Parameters;
 use crate::model::kept::{Place, is_plausible, rounded};
+use crate::model::{Loggp, Parameters};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
@@ -16,7 +16,8 @@ use crate::mpi::{self, Communicator};
 use crate::select::hints::Learn;
 use crate::select::hints::origins::Origin;
 use crate::shm::node;
-use crate::util::cast::to_usize;
+
+use kept::Memory;
 
 mod buffer;
 pub mod copies;
@@ -25,8 +26,13 @@ mod measure;
 pub mod puts;
 mod share;
 
-pub use kept::Found;
 pub use measure::{Measured, measure};
+
+/// Parameters, and where they come from.
+pub type Found = (Loggp, Origin);
+
+/// What the process has measured or found in files.
+static MEMORY: Memory<Place, Found> = Memory::new();
 
 static PARAMETERS: Key<Parameters> = Key::new();
 
@@ -79,10 +85,10 @@ pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
         return Ok(None);
     }
     if other_node {
-        kept::remember(&place, (parameters, origin))?;
         if known.is_none() && comm.rank()? == 0 {
             kept::write(&place, &parameters);
         }
+        MEMORY.remember(place, (parameters, origin))?;
     }
     Ok(Some((parameters, origin)))
 }
@@ -107,19 +113,13 @@ fn place(comm: &Comm, peer: u32, first: u32) -> Result<Place> {
 
 /// What process 0 remembers of a place, or finds in its file. Collective: a broadcast.
 fn found(comm: &Comm, place: &Place) -> Result<Option<Found>> {
-    /// The first word of the message, from 1; 0 if there is nothing.
-    const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
-    let mut message = [0; 1 + Parameters::WORDS];
-    if comm.rank()? == 0 {
-        let known = kept::recall(place)?.or_else(|| Some((kept::read(place)?, Origin::Kept)));
-        if let Some((known, origin)) = known {
-            let origin = ORIGINS.iter().position(|&o| o == origin).map_or(0, |i| 1 + i as u64);
-            let words = [origin].into_iter().chain(Parameters::from(known).words());
-            message.iter_mut().zip(words).for_each(|(to, word)| *to = word);
-        }
-    }
-    let message = coll::broadcast_words(comm, message, 0)?;
-    let known = Parameters::from_words(std::array::from_fn(|i| message[1 + i])).loggp;
-    let origin = message[0].checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
-    Ok(origin.map(|&origin| (known, origin)))
+    let look = || {
+        let known = match MEMORY.recall(place)? {
+            Some(known) => Some(known),
+            None => kept::read(place).map(|read| (read, Origin::Kept)),
+        };
+        Ok(known.map(|(known, origin)| (Parameters::from(known).words(), origin)))
+    };
+    let told = kept::told(comm, look)?;
+    Ok(told.map(|(words, origin)| (Parameters::from_words(words).loggp, origin)))
 }

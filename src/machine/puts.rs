@@ -10,21 +10,21 @@
 //! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapter 3,
 //! which compares the two so.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::buffer::written;
-use super::{kept, measure, place};
+use super::kept::{self, Memory};
+use super::{measure, place};
 use crate::error::{Error, Result};
-use crate::model::kept::{FILES, Place};
+use crate::model::kept::Place;
 use crate::model::puts::{MESSAGES, SIZES, Times, Way};
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
-use crate::mpi::landing::{Flag, Group, Landing, Target};
+use crate::mpi::landing::{Flag, Group, IN_PLACE, Landing, Target};
 use crate::mpi::liveness::Patience;
 use crate::mpi::message;
-use crate::mpi::of_process::OfProcess;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::passive::Put;
 use crate::mpi::peer::{idle_barrier, now};
@@ -45,9 +45,6 @@ const DATA: usize = 32;
 const LONGEST: usize = SIZES[SIZES.len() - 1];
 const ALL: usize = MESSAGES[MESSAGES.len() - 1] * LONGEST;
 
-/// From how many bytes on a block is put without being packed, as the executor does.
-const IN_PLACE: usize = 4096;
-
 /// Microseconds for the exchanges of one length, and how often those of each kind are repeated at
 /// least and at most, beside one that warms up.
 const BUDGET: f64 = 10_000.0;
@@ -60,8 +57,8 @@ const DEADLINE: f64 = 3e6;
 /// Times, and where they come from.
 pub type Found = (Times, Origin);
 
-/// What the process has measured or found in files.
-static MEMORY: OfProcess<Mutex<Vec<(Place, Way, Times)>>> = OfProcess::new();
+/// What the process has measured.
+static MEMORY: Memory<(Place, Way), Times> = Memory::new();
 
 /// Finds out how long puts and messages take between process 0 and the first process on another
 /// node, or process 1 if there is only one node. Returns the same on all processes; `None` if it
@@ -83,43 +80,23 @@ pub fn learn(comm: &Comm, first: u32, target: Target) -> Result<Option<Found>> {
     }
     if comm.rank()? == 0 {
         kept::write_file(Times::file(&place, way), "Times of puts", &times.text(&place, way));
-        remember(place, way, times)?;
+        MEMORY.remember((place, way), times)?;
     }
     Ok(Some((times, Origin::Measured)))
 }
 
 /// What process 0 remembers, or finds in its file. Collective: a broadcast.
 fn known(comm: &Comm, place: &Place, way: Way) -> Result<Option<Found>> {
-    /// The first word of the message, from 1; 0 if there is nothing.
-    const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
-    let mut message = [0; 1 + Times::NUMBERS];
-    if comm.rank()? == 0 {
-        let memory = MEMORY.get()?;
-        let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-        let remembered = memory.iter().find(|entry| (&entry.0, entry.1) == (place, way)).map(|entry| (1, entry.2));
-        drop(memory);
+    let look = || {
         let read = || kept::read_file(Times::file(place, way), "Times of puts", |text| Times::read(text, place, way));
-        if let Some((origin, times)) = remembered.or_else(|| read().map(|times| (2, times))) {
-            let words = [origin].into_iter().chain(times.numbers().map(f64::to_bits));
-            message.iter_mut().zip(words).for_each(|(to, word)| *to = word);
-        }
-    }
-    let message = coll::broadcast_words(comm, message, 0)?;
-    let times = Times::from_numbers(std::array::from_fn(|i| f64::from_bits(message[1 + i])));
-    Ok(match message[0] {
-        0 => None,
-        origin => Some((times, ORIGINS[usize::from(origin != 1)])),
-    })
-}
-
-fn remember(place: Place, way: Way, times: Times) -> Result<()> {
-    let memory = MEMORY.get()?;
-    let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-    if memory.len() as u64 == FILES {
-        memory.remove(0);
-    }
-    memory.push((place, way, times));
-    Ok(())
+        let known = match MEMORY.recall(&(place.clone(), way))? {
+            Some(times) => Some((times, Origin::Measured)),
+            None => read().map(|times| (times, Origin::Kept)),
+        };
+        Ok(known.map(|(times, origin)| (times.numbers().map(f64::to_bits), origin)))
+    };
+    let told = kept::told(comm, look)?;
+    Ok(told.map(|(words, origin)| (Times::from_numbers(words.map(f64::from_bits)), origin)))
 }
 
 /// Measures between process 0 and `peer`. `None` if MPI makes no window, or refuses something.

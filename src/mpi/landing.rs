@@ -34,6 +34,10 @@ unsafe extern "C" {
     safe static mpixn_mode_nocheck: c_int;
 }
 
+/// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
+/// one, a copy costs less than a second put for the header.
+pub const IN_PLACE: usize = 4096;
+
 /// Who takes part in an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {

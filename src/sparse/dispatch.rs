@@ -22,8 +22,8 @@ pub struct Resources {
     pub sums: Option<rsx::Sums>,
     /// The crystal router.
     pub router: Option<crystal::Router>,
-    /// The map of nodes of NBX between nodes.
-    pub nodes: Option<nbx_node::Nodes>,
+    /// The nodes and the router of NBX between nodes.
+    pub nodes: Option<nbx_node::NodeRouter>,
     /// The inboxes, if all processes share memory.
     pub inboxes: Option<inbox::Inboxes>,
 }

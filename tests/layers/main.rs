@@ -64,6 +64,7 @@ fn modules_use_only_what_lies_below_them() {
                     "progress",
                     "select",
                     "shm",
+                    "topology",
                     "util",
                 ]
             }

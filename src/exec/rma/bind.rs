@@ -6,11 +6,8 @@ use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, bind_copies};
 use crate::mpi::device::Devices;
+use crate::mpi::landing::IN_PLACE;
 use crate::schedule::Block;
-
-/// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
-/// one, a copy costs less than a second put for the header.
-const IN_PLACE: usize = 4096;
 
 impl Rma {
     /// Locates and checks all blocks of the fields, and makes room to pack what is sent.

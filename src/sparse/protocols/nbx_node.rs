@@ -22,16 +22,13 @@ use crate::sparse::messages::{Arrivals, Outgoing, Sends};
 use crate::sparse::receive_ring::ReceiveRing;
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport};
+use crate::topology::nodes::Locality;
 use crate::util::cast::{to_u32, to_usize};
 
-/// The map of nodes, real ones or those that a hint assumes.
-pub struct Nodes {
-    /// The node of each process, named by the lowest rank on it.
-    node_of: Vec<u32>,
-    /// All processes, node by node.
-    members: Vec<u32>,
-    /// For each node, its name and where its members begin.
-    begins: Vec<(u32, u32)>,
+/// The nodes of all processes, real ones or those that a hint assumes, and the router within this
+/// process's.
+pub struct NodeRouter {
+    nodes: Locality,
     /// This process's place on its node.
     place: u32,
     router: Router,
@@ -39,36 +36,20 @@ pub struct Nodes {
     assumed: Option<u32>,
 }
 
-impl Nodes {
+impl NodeRouter {
     /// Creates the map. If `assumed` is given, each run of that many ranks counts as a node.
     /// Collective: an allgather of a word, unless `assumed` is given.
-    fn new(comm: &Arc<Comm>, rank: u32, size: u32, assumed: Option<u32>) -> Result<Nodes> {
-        let node_of = match assumed {
-            Some(processes) => (0..size).map(|r| r - r % processes).collect(),
+    fn new(comm: &Arc<Comm>, rank: u32, size: u32, assumed: Option<u32>) -> Result<NodeRouter> {
+        let names = match assumed {
+            Some(processes) => (0..size).map(|r| r / processes).collect(),
             None => node::names(comm)?,
         };
-        let mut members: Vec<u32> = (0..size).collect();
-        members.sort_by_key(|&r| node_of[r as usize]);
-        let mut begins: Vec<(u32, u32)> = Vec::new();
-        for (i, &r) in members.iter().enumerate() {
-            let name = node_of[r as usize];
-            if begins.last().is_none_or(|b| b.0 != name) {
-                begins.push((name, to_u32(i)));
-            }
-        }
-        let node = node_of[rank as usize];
-        let own: Vec<u32> = (0..size).filter(|&r| node_of[r as usize] == node).collect();
+        let nodes = Locality::from_names(&names);
+        let own = nodes.members(nodes.node_of(rank));
         let place = to_u32(own.partition_point(|&r| r < rank));
         let places = [place, to_u32(own.len())];
         let router = Router::new(Arc::clone(comm), places, |place| own[place as usize], Tag::NodeRouter.number(0));
-        Ok(Nodes { node_of, members, begins, place, router, assumed })
-    }
-
-    /// Returns the members of a node, ordered by place.
-    fn members_of(&self, node: u32) -> &[u32] {
-        let n = self.begins.partition_point(|b| b.0 < node);
-        let end = self.begins.get(n + 1).map_or(self.members.len(), |b| b.1 as usize);
-        &self.members[self.begins[n].1 as usize..end]
+        Ok(NodeRouter { nodes, place, router, assumed })
     }
 }
 
@@ -94,9 +75,9 @@ pub struct Run {
 
 impl Run {
     /// Makes the map of nodes where there is none, which is collective.
-    pub fn make(transport: &Transport, nodes: &mut Option<Nodes>, node_size: Option<u32>) -> Result<()> {
+    pub fn make(transport: &Transport, nodes: &mut Option<NodeRouter>, node_size: Option<u32>) -> Result<()> {
         if nodes.as_ref().is_none_or(|n| n.assumed != node_size) {
-            *nodes = Some(Nodes::new(&transport.comm, transport.rank, transport.size, node_size)?);
+            *nodes = Some(NodeRouter::new(&transport.comm, transport.rank, transport.size, node_size)?);
         }
         Ok(())
     }
@@ -108,15 +89,15 @@ impl Run {
     pub unsafe fn start(
         transport: &mut Transport,
         ring: &mut ReceiveRing,
-        nodes: &mut Option<Nodes>,
+        nodes: &mut Option<NodeRouter>,
         sends: &Sends,
     ) -> Result<Run> {
-        let Some(nodes) = nodes else { unreachable!("created by make") };
+        let Some(NodeRouter { nodes, place: own_place, .. }) = nodes else { unreachable!("created by make") };
         let mut order: Vec<&Outgoing> = sends.list.iter().filter(|o| o.target != transport.rank).collect();
-        order.sort_by_key(|o| nodes.node_of[o.target as usize]);
+        order.sort_by_key(|o| nodes.node_of(o.target));
         let (mut envelopes, mut outgoing) = (Vec::new(), Vec::new());
-        for group in order.chunk_by(|a, b| nodes.node_of[a.target as usize] == nodes.node_of[b.target as usize]) {
-            let members = nodes.members_of(nodes.node_of[group[0].target as usize]);
+        for group in order.chunk_by(|a, b| nodes.is_near(a.target, b.target)) {
+            let members = nodes.members(nodes.node_of(group[0].target));
             let mut envelope: Vec<u64> = Vec::new();
             for o in group {
                 let place = members.partition_point(|&m| m < o.target) as u64;
@@ -132,7 +113,7 @@ impl Run {
                     envelope[at - 1] = LOST;
                 }
             }
-            let target = members[nodes.place as usize % members.len()];
+            let target = members[*own_place as usize % members.len()];
             envelopes.push(envelope);
             outgoing.push(target);
         }
@@ -162,7 +143,7 @@ impl Run {
         &mut self,
         transport: &mut Transport,
         ring: &mut ReceiveRing,
-        nodes: &mut Option<Nodes>,
+        nodes: &mut Option<NodeRouter>,
         arrivals: &mut Arrivals,
     ) -> Result<bool> {
         let nodes = nodes.as_mut().expect("created by start");
