@@ -49,9 +49,9 @@ impl<K: PartialEq + Send, V: Copy + Send> Memory<K, V> {
     }
 }
 
-/// Tells all processes what process 0 remembers, or finds in its file: words, and whether they were
-/// measured by this program ([`Origin::Measured`]) or an earlier one ([`Origin::Kept`]). Collective:
-/// a broadcast.
+/// Tells all processes what process 0 remembers, or finds in its file: words, and whether this
+/// program has measured them ([`Origin::Measured`]) or an earlier one ([`Origin::Kept`]).
+/// Collective: a broadcast.
 pub fn told<const N: usize>(
     comm: &Comm,
     look: impl FnOnce() -> Result<Option<([u64; N], Origin)>>,
