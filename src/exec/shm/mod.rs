@@ -168,6 +168,7 @@ impl Shm {
             remote,
             remote_runs: false,
             folding: parts.combine.map(|combine| Box::new(Folding::new(combine, &origins))),
+            foldable: false,
             origins,
             scratch: Vec::new(),
             remote_counts: vec![0; remote_places],
@@ -290,6 +291,8 @@ impl Executor for Shm {
             // SAFETY: the caller of `bind` vouches for the blocks.
             let started = unsafe { folding.start(self.loopback()) };
             self.folding = Some(folding);
+            // own blocks are here
+            self.foldable = true;
             if let Err(e) = started {
                 self.note(e);
             }

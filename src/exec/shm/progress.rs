@@ -51,7 +51,7 @@ impl Shm {
                 _ => k += 1,
             }
         }
-        if self.folding.is_some() {
+        if self.foldable {
             changed |= self.fold_arrived();
         }
         if changed && self.channels.oversubscribed {
@@ -65,6 +65,7 @@ impl Shm {
     /// messages: a process that sleeps with nothing left to receive is woken by nobody.
     #[inline(never)]
     fn fold_arrived(&mut self) -> bool {
+        self.foldable = false;
         let count = |this: &Shm| this.folding.as_ref().map_or(0, |folding| folding.count_done());
         let (before, left) = (count(self), self.receiving.len());
         if let Err(e) = self.fold_all() {
@@ -139,6 +140,8 @@ impl Shm {
         if !self.remote_runs {
             return;
         }
+        // blocks from there are combined, too
+        self.foldable = self.folding.is_some();
         if let Some(remote) = &mut self.remote {
             match remote.test() {
                 Ok(done) => self.remote_runs = !done,

@@ -90,7 +90,8 @@ impl Shm {
         }
         if self.folding.is_some() {
             self.recvs[i].state = RecvState::Arrived;
-            return self.fold_all();
+            self.foldable = true;
+            return Ok(());
         }
         let done = self.take_out(i, header.bytes as usize);
         self.channels.inbound[i].ring().take(self.number);
@@ -172,7 +173,8 @@ impl Shm {
         if self.folding.is_some() {
             // of which there are none if it has been left out
             recv.state = if recv.unfolded == 0 { RecvState::Done } else { RecvState::Arrived };
-            return self.fold_all();
+            self.foldable = true;
+            return Ok(());
         }
         recv.state = RecvState::Done;
         if recv.data.is_null() {

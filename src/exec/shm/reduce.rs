@@ -67,6 +67,7 @@ impl Shm {
     #[cold]
     pub(super) fn skip_remote(&mut self) {
         let Some(folding) = &mut self.folding else { return };
+        self.foldable = true;
         for position in 0..folding.chain.len() {
             if matches!(folding.chain[position].origin, Origin::Remote) {
                 folding.skip(position);
@@ -77,6 +78,7 @@ impl Shm {
     /// Leaves the blocks of process `i` out of what is combined.
     pub(super) fn skip_peer(&mut self, i: usize) {
         self.recvs[i].unfolded = 0;
+        self.foldable = true;
         for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
             if let Some(folding) = &mut self.folding
                 && matches!(folding.chain[position].origin, Origin::Peer(peer) if peer as usize == i)

@@ -191,6 +191,8 @@ pub struct Shm {
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,
+    /// True if a block may have come whose turn it is to be combined.
+    pub(super) foldable: bool,
     /// Where blocks are combined, those that come from other nodes: their memory, their sources,
     /// and by source their counts, displacements and datatypes.
     pub(super) scratch: Vec<u8>,
