@@ -190,9 +190,11 @@ impl Shm {
         }
     }
 
-    /// True if any message can take a step.
+    /// True if any message can take a step, or has taken it inside MPI.
     fn can_progress(&self) -> bool {
-        self.receiving.iter().any(|&i| self.next_recv(i).is_some()) || self.sending.iter().any(|&k| self.next_send(k).is_some())
+        let comes = |&i: &usize| matches!(self.recvs[i].state, RecvState::Done) || self.next_recv(i).is_some();
+        let leaves = |&k: &usize| self.next_send(k).is_some();
+        self.foldable || self.receiving.iter().any(comes) || self.sending.iter().any(leaves)
     }
 
     /// Waits where each process has a core of its own.
