@@ -38,9 +38,11 @@ impl Sample {
         let stencil = Stencil { grid: grid.clone(), ..stencil.clone() };
         let world: Vec<Neighborhood> = ranks.clone().map(|rank| neighborhood(&stencil, weights, rank)).collect();
         let labelled: Option<Vec<Neighborhood>> = world.iter().map(|n| grid.with_directions(n)).collect();
+        let directions = labelled.as_ref().map(|world| world.iter().flat_map(Graph::row_directions).collect());
         Some(Sample {
-            graph: Graph::from_neighborhoods(&world),
-            directions: labelled.map(|world| world.iter().flat_map(Graph::row_directions).collect()),
+            // edges with directions are in another order
+            graph: Graph::from_neighborhoods(labelled.as_ref().unwrap_or(&world)),
+            directions,
             ranks: ranks.map(|rank| whole.rank(&grid.coords(rank))).collect(),
             stencil,
         })
@@ -124,6 +126,11 @@ mod tests {
                 let world = sample.graph.neighborhoods();
                 assert_eq!(Stencil::find(grid, &world).unwrap(), sample.stencil);
                 assert_eq!(sample.directions.is_some(), shape == generate::Stencil::Faces);
+                // each edge has the direction in which it leads
+                for (e, &direction) in sample.directions.iter().flatten().enumerate() {
+                    let (from, to, _) = sample.graph.iter().nth(e).unwrap();
+                    assert_eq!(grid.neighbor(from, direction), Some(to));
+                }
                 // each process is where the whole has it
                 let whole = stencil.grid();
                 for (rank, &on_whole) in (0..).zip(&sample.ranks) {

@@ -192,6 +192,7 @@ mod tests {
             let stencil = Stencil::find(&grid, &world).unwrap();
             let hints = Hints { weight_unit: Some(unit), ..hints.clone() };
             let labelled: Option<Vec<_>> = world.iter().map(|n| grid.with_directions(n)).collect();
+            let graph = labelled.as_ref().map_or(graph, |world| Graph::from_neighborhoods(world));
             let of_edges: Option<Vec<u32>> = labelled.map(|world| world.iter().flat_map(Graph::row_directions).collect());
             let order = of_edges.as_ref().map(|_| [0, 1, 2, 3, 4, 5].as_slice());
             let directions = of_edges.as_ref().zip(order).map(|(of_edges, order)| Directions { of_edges, order });
