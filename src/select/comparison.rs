@@ -41,23 +41,35 @@ pub struct Nodes<'a> {
     pub share_memory: bool,
 }
 
-/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
-/// Builds and simulates the schedules of all processes: a microsecond or two for each edge and
-/// algorithm.
-pub fn compare(
-    hints: &Hints,
-    graph: &Graph,
-    directions: Option<Directions>,
-    stencil: Option<&Stencil>,
-    nodes: Option<Nodes>,
-    operations: Operations,
-) -> Result<Choice> {
-    compare_those(hints, graph, directions, stencil, nodes, operations, |_| true)
+/// What schedules are compared for.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The edges of all processes.
+    pub graph: &'a Graph,
+    /// Their directions.
+    pub directions: Option<Directions<'a>>,
+    /// The stencil that they form on a grid.
+    pub stencil: Option<&'a Stencil>,
+    /// Where the processes are.
+    pub nodes: Option<Nodes<'a>>,
+    /// The operations that will use the schedule.
+    pub operations: Operations,
+    /// True if the graph is a part of one that no process knows. Schedules that need the graph of
+    /// all processes are left out.
+    pub part: bool,
 }
 
-/// The same on a large grid, by a part of it, whose processes are where they are on the grid.
+impl<'a> Case<'a> {
+    /// The whole graph, on no grid, each process on a node of its own.
+    pub const fn of(graph: &'a Graph, operations: Operations) -> Case<'a> {
+        Case { graph, directions: None, stencil: None, nodes: None, operations, part: false }
+    }
+}
+
+/// Does the same as [`compare`] on a large grid, by a part of it, whose processes are where they
+/// are on the grid.
 /// `weights`: the largest of all processes' [`Stencil::weights`]; `order`: the directions, heaviest
-/// first. Schedules that need the graph of all processes take no part.
+/// first.
 pub fn compare_sample(
     hints: &Hints,
     stencil: &Stencil,
@@ -75,7 +87,7 @@ pub fn compare_sample(
         (Locality::from_names(&names), share_memory)
     });
     let nodes = locality.as_ref().map(|(nodes, share_memory)| Nodes { nodes, share_memory: *share_memory });
-    compare_those(hints, &sample.graph, directions, Some(&sample.stencil), nodes, operations, needs_no_graph)
+    compare(hints, &Case { graph: &sample.graph, directions, stencil: Some(&sample.stencil), nodes, operations, part: true })
 }
 
 /// Returns true if no process makes the schedules of all of them.
@@ -83,16 +95,11 @@ fn needs_no_graph(entry: &Entry) -> bool {
     !matches!(entry.build, Build::Global(_) | Build::Nodes(_))
 }
 
-/// Compares the algorithms that `chosen` says.
-fn compare_those(
-    hints: &Hints,
-    graph: &Graph,
-    directions: Option<Directions>,
-    stencil: Option<&Stencil>,
-    nodes: Option<Nodes>,
-    operations: Operations,
-    chosen: impl Fn(&Entry) -> bool,
-) -> Result<Choice> {
+/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
+/// Builds and simulates the schedules of all processes: a microsecond or two for each edge and
+/// algorithm.
+pub fn compare(hints: &Hints, case: &Case) -> Result<Choice> {
+    let &Case { graph, directions, stencil, nodes, operations, part } = case;
     let of_edge = |e: usize| directions.map_or(0, |d| d.of_edges[e]);
     let all = graph.neighborhoods_with(of_edge);
     let sharing = nodes.filter(|nodes| nodes.share_memory).map(|nodes| nodes.nodes);
@@ -114,7 +121,8 @@ fn compare_those(
         Build::Negotiated(_) => false,
         _ => dense || e.algorithm != Algorithm::LinearPermutation,
     };
-    let compared = |e: &&Entry| helps(e) && chosen(e) && forbidden(e.algorithm, hints, operations, stencil).is_none();
+    let known = |e: &Entry| !part || needs_no_graph(e);
+    let compared = |e: &&Entry| helps(e) && known(e) && forbidden(e.algorithm, hints, operations, stencil).is_none();
     let grid = stencil.map(Stencil::grid);
     for entry in ALGORITHMS.iter().filter(compared) {
         // schedules that pass blocks on use no shared memory
@@ -197,7 +205,8 @@ mod tests {
             let order = of_edges.as_ref().map(|_| [0, 1, 2, 3, 4, 5].as_slice());
             let directions = of_edges.as_ref().zip(order).map(|(of_edges, order)| Directions { of_edges, order });
             for nodes in [None, Some(Nodes { nodes: &placed, share_memory: true })] {
-                let whole = compare_those(&hints, &graph, directions, Some(&stencil), nodes, ALLTOALL, needs_no_graph).unwrap();
+                let case = Case { directions, stencil: Some(&stencil), nodes, part: true, ..Case::of(&graph, ALLTOALL) };
+                let whole = compare(&hints, &case).unwrap();
                 let weights = vec![1; stencil.weights(&world[0]).len()];
                 let part = compare_sample(&hints, &stencil, &weights, order, nodes, ALLTOALL).unwrap();
                 let (Reason::Predicted(a, direct), Reason::Predicted(b, direct_of_part)) = (whole.why, part.why) else {
@@ -222,7 +231,7 @@ mod tests {
         let time = |names: &[u32], share_memory| {
             let nodes = Locality::from_names(names);
             let nodes = Some(Nodes { nodes: &nodes, share_memory });
-            match compare(&Hints::default(), &graph, None, None, nodes, ALLTOALL).unwrap().why {
+            match compare(&Hints::default(), &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap().why {
                 Reason::Predicted(time, _) => time,
                 why => panic!("{why}"),
             }

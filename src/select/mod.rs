@@ -16,7 +16,7 @@ pub mod hints;
 mod protocol;
 mod race;
 
-pub use comparison::{Directions, Nodes, compare, compare_sample, fastest};
+pub use comparison::{Case, Directions, Nodes, compare, compare_sample, fastest};
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
 pub use race::Race;
 
@@ -181,8 +181,8 @@ fn graph_limit(hints: &Hints) -> u64 {
 }
 
 /// Returns true if a part of the grid stands for all of it when schedules are compared.
-pub fn is_sampled(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
-    !is_gathered(hints, outline) && stencil.is_some_and(|stencil| Sample::exists(stencil, SAMPLED))
+pub fn is_sampled(hints: &Hints, stencil: &Stencil, outline: Outline) -> bool {
+    !is_gathered(hints, outline) && Sample::exists(stencil, SAMPLED)
 }
 
 /// Returns true if process 0 may gather the graph and simulate its candidates: that takes no longer
@@ -197,7 +197,7 @@ fn is_gathered(hints: &Hints, outline: Outline) -> bool {
 
 /// Returns true if schedules are compared by the model where its parameters are known.
 fn is_compared(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
-    is_gathered(hints, outline) || is_sampled(hints, stencil, outline)
+    is_gathered(hints, outline) || stencil.is_some_and(|stencil| is_sampled(hints, stencil, outline))
 }
 
 /// Returns true if the set call must find out the parameters of the machine: nobody gives them, and
@@ -375,7 +375,7 @@ mod tests {
         let auto = |whole_communicator| Hints { whole_communicator, ..jaguar() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-        let chosen = |hints, outline: Outline| compare(&hints, &graph, None, None, None, outline.operations).unwrap().algorithm;
+        let chosen = |hints, outline: Outline| compare(&hints, &Case::of(&graph, outline.operations)).unwrap().algorithm;
         assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
         assert_eq!(chosen(auto(true), both), Algorithm::Direct);
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
@@ -396,7 +396,7 @@ mod tests {
     fn messages_are_combined_where_that_pays() {
         let chosen = |bytes, operations| {
             let (graph, stencil) = box_of(4, bytes);
-            compare(&Hints::default(), &graph, None, Some(&stencil), None, operations).unwrap()
+            compare(&Hints::default(), &Case { stencil: Some(&stencil), ..Case::of(&graph, operations) }).unwrap()
         };
         let gather = Operations { gather: true, ..Operations::default() };
         let both = Operations { gather: true, ..ALLTOALL };
@@ -457,7 +457,9 @@ mod tests {
         // cost as much
         let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
         let chosen = |hints: &Hints, size| {
-            compare(hints, &graph, None, None, Some(Nodes { nodes: &nodes(size), share_memory: false }), ALLTOALL).unwrap()
+            let nodes = nodes(size);
+            let nodes = Some(Nodes { nodes: &nodes, share_memory: false });
+            compare(hints, &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap()
         };
         assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
         assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
@@ -570,10 +572,10 @@ mod tests {
         let short = Hints { weight_unit: Some(8), ..jaguar() };
         for hints in [&hints, &short, &Hints { graph_limit: 9, ..short.clone() }] {
             assert_eq!(chosen(hints, Some(&stencil), all), Next::Compare);
-            assert!(is_sampled(hints, Some(&stencil), all));
+            assert!(is_sampled(hints, &stencil, all));
             assert_ne!(chosen(hints, None, all), Next::Compare);
         }
-        assert!(!is_sampled(&hints, Some(&stencil), of(1 << 20, 150)), "gathered");
+        assert!(!is_sampled(&hints, &stencil, of(1 << 20, 150)), "gathered");
         // a machine that is not known, and is not measured for so many edges
         let unknown = Hints { weight_unit: Some(8), ..Hints::default() };
         assert_eq!(chosen(&unknown, Some(&stencil), all), direct(26_000_000));
@@ -645,7 +647,7 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, None, FEW.operations);
+        let compare_all = |graph: &Graph| compare(&Hints::default(), &Case::of(graph, FEW.operations));
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Reason::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
@@ -683,7 +685,8 @@ mod tests {
         let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
-        let time = |directions| match compare(&Hints::default(), &graph, directions, None, None, FEW.operations).unwrap().why {
+        let case = Case::of(&graph, FEW.operations);
+        let time = |directions| match compare(&Hints::default(), &Case { directions, ..case }).unwrap().why {
             Reason::Predicted(time, _) => time,
             why => panic!("{why}"),
         };

@@ -73,18 +73,17 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
     mine[GIVEN..DIRECTIONS].copy_from_slice(&given.map(|given| -to_int::<i64>(given)));
     let mut labelled = None;
     if let Ok(SetCall { neighborhood, hints, operations }) = &request {
-        let weights_of = |list: &'_ [Neighbor]| -> Vec<u64> {
-            list.iter().filter(|n| n.rank.is_some_and(|r| r != me)).map(|n| n.weight.into()).collect()
-        };
-        let (weights, received) = (weights_of(neighborhood.targets()), weights_of(neighborhood.sources()));
+        let is_other = |n: &&Neighbor| n.rank.is_some_and(|rank| rank != me);
+        let sent = || neighborhood.targets().iter().filter(is_other).map(|n| u64::from(n.weight));
+        let received = neighborhood.sources().iter().filter(is_other).map(|n| u64::from(n.weight));
         sums[FINGERPRINT..STAR].copy_from_slice(&neighborhood.fingerprint());
         sums[STAR..EDGES].copy_from_slice(&Star::share(neighborhood));
-        sums[EDGES] = weights.len() as u64;
+        sums[EDGES] = sent().count() as u64;
         [mine[SET], mine[SET + 1]] = [i64::from(*operations), -i64::from(*operations)];
         [mine[HINTS], mine[HINTS + 1]] = [hints.agreed(), -hints.agreed()];
         mine[WEIGHTED] = -i64::from(neighborhood.weighted());
-        mine[BUSIEST] = -to_int::<i64>(weights.iter().sum::<u64>().max(received.into_iter().sum()));
-        mine[HEAVIEST] = -to_int::<i64>(weights.into_iter().max().unwrap_or(0));
+        mine[BUSIEST] = -to_int::<i64>(sent().sum::<u64>().max(received.sum()));
+        mine[HEAVIEST] = -to_int::<i64>(sent().max().unwrap_or(0));
         labelled = grid.and_then(|grid| label(neighborhood, grid, &mut mine[DIRECTIONS..]));
     }
     let (sums, least) = coll::sum_and_least(comm, &sums, &mine)?;

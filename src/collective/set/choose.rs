@@ -6,7 +6,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Choice, Directions, Nodes, Outline, Reason};
+use crate::select::{self, Case, Choice, Directions, Outline, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -69,13 +69,13 @@ pub fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Re
 /// Lets process 0 compare predicted times, and broadcasts its choice. Collective.
 pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline: Outline) -> Result<Choice> {
     let comm = world.comm;
-    let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, Some(stencil), outline)) {
+    let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline)) {
         Some(stencil) => {
             let mine = stencil.weights(input.neighborhood);
             let mut weights = vec![0; mine.len()];
             coll::allreduce_slice(comm, &mine, &mut weights, Reduction::Max)?;
-            let nodes = world.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: world.shares_memory });
-            let compare = || select::compare_sample(hints, stencil, &weights, input.directions, nodes, outline.operations);
+            let (order, nodes) = (input.directions, world.placement());
+            let compare = || select::compare_sample(hints, stencil, &weights, order, nodes, outline.operations);
             (comm.rank()? == 0).then(|| catch(compare))
         }
         None => compare_graph(world, hints, input, outline.operations)?,
@@ -109,7 +109,7 @@ fn compare_graph(
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
     world.graph()?;
-    let nodes = world.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: world.shares_memory });
-    let compare = |graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations));
-    Ok(world.graph.as_ref().map(compare))
+    let nodes = world.placement();
+    let case = |graph| Case { graph, directions, stencil, nodes, operations, part: false };
+    Ok(world.graph.as_ref().map(|graph| catch(|| select::compare(hints, &case(graph)))))
 }

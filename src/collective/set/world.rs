@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
+use crate::select::Nodes;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
@@ -37,6 +38,11 @@ impl GatheredGraph<'_> {
             self.gathered = true;
         }
         Ok(self.graph.as_ref())
+    }
+
+    /// Where the processes are, as schedules are compared; on process 0, where it matters.
+    pub fn placement(&self) -> Option<Nodes<'_>> {
+        self.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: self.shares_memory })
     }
 
     /// The direction of each edge of the graph, on process 0. Collective.
