@@ -128,7 +128,7 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
             let parameters = parameters.as_ref().ok_or_else(|| null().into()).and_then(MPIX_Loggp::check);
             let loggp = parameters.as_ref().ok().map(|p| p.loggp);
             machine::set(comm, parameters)?;
-            loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, loggp))
+            loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, &loggp))
         })
     }
 }
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
             let place = Results::one("parameters", parameters)?;
             let hints = read(|_| Ok(None))?;
             let known = machine::known(comm)?;
-            let mut hints = with_machine(hints, known)?;
+            let mut hints = with_machine(hints, known.as_ref())?;
             hints.learned = handle::learned(comm)?;
             // those of the communicator have two overheads
             let counts = known.filter(|known| hints.known_machine() == Some(known.loggp)).unwrap_or(hints.machine().into());
@@ -162,14 +162,14 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
     // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?)
+    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?.as_ref())
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
     Hints::read(info, environment::variable, environment::text)
 }
 
-fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
+fn with_machine(hints: Hints, known: Option<&Parameters>) -> Result<Hints> {
     hints.with_machine(known.map(|p| p.loggp), environment::variable, environment::text)
 }
 

@@ -157,7 +157,7 @@ fn between(
         found.loggp.sharing.copy = Some(share::copy());
     }
     let mut parameters = Parameters::from_words(coll::broadcast_words(comm, found.words(), 0)?);
-    parameters.loggp.sharing.links = share::links(comm, names, parameters.loggp.gap_per_byte)?;
+    parameters.loggp.sharing = share::measure(comm, names, &parameters.loggp)?;
     Ok((parameters, measurement))
 }
 

@@ -89,7 +89,10 @@ impl From<Loggp> for Parameters {
 
 impl Parameters {
     /// Number of words of a message that holds them.
-    pub const WORDS: usize = 9 + Sharing::DISTANCES;
+    pub const WORDS: usize = Self::LINKS + 2 * Sharing::DISTANCES;
+
+    /// Place of the first word of the links; those of the latencies follow.
+    const LINKS: usize = 10;
 
     /// Returns them as words of a message.
     pub fn words(&self) -> [u64; Self::WORDS] {
@@ -98,16 +101,23 @@ impl Parameters {
         let [send, recv, deviation] = [self.send_overhead, self.recv_overhead, self.deviation].map(f64::to_bits);
         let mut words = [0; Self::WORDS];
         words[..8].copy_from_slice(&[latency, overhead, gap, per_byte, m.eager, send, recv, deviation]);
+        let Sharing { copy, links, random, latencies } = m.sharing;
         // a negative number says that there is none
-        words[8] = m.sharing.copy.unwrap_or(-1.0).to_bits();
-        words[9..].copy_from_slice(&m.sharing.links.map(f64::to_bits));
+        [words[8], words[9]] = [copy, random].map(|time| time.unwrap_or(-1.0).to_bits());
+        let (_, times) = words.split_at_mut(Self::LINKS);
+        for (word, time) in times.iter_mut().zip(links.into_iter().chain(latencies)) {
+            *word = time.to_bits();
+        }
         words
     }
 
     /// Reads them from the words of a message.
     pub fn from_words(words: [u64; Self::WORDS]) -> Parameters {
         let cost = |i: usize| f64::from_bits(words[i]);
-        let sharing = Sharing { copy: Some(cost(8)).filter(|&copy| copy >= 0.0), links: std::array::from_fn(|i| cost(9 + i)) };
+        let [copy, random] = [8, 9].map(|i| Some(cost(i)).filter(|&time| time >= 0.0));
+        let links = std::array::from_fn(|i| cost(Self::LINKS + i));
+        let latencies = std::array::from_fn(|i| cost(Self::LINKS + Sharing::DISTANCES + i));
+        let sharing = Sharing { copy, links, random, latencies };
         let loggp = Loggp { latency: cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3), eager: words[4], sharing };
         Parameters { loggp, send_overhead: cost(5), recv_overhead: cost(6), deviation: cost(7) }
     }

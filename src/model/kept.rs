@@ -89,13 +89,19 @@ pub fn is_plausible(parameters: &Loggp) -> bool {
 
 /// Measured parameters to four digits: more say nothing.
 pub fn rounded(parameters: &Loggp) -> Loggp {
+    let Sharing { copy, links, random, latencies } = parameters.sharing;
     Loggp {
         latency: short(parameters.latency),
         overhead: short(parameters.overhead),
         gap: short(parameters.gap),
         gap_per_byte: short(parameters.gap_per_byte),
         eager: parameters.eager,
-        sharing: Sharing { copy: parameters.sharing.copy.map(short), links: parameters.sharing.links.map(short) },
+        sharing: Sharing {
+            copy: copy.map(short),
+            links: links.map(short),
+            random: random.map(short),
+            latencies: latencies.map(short),
+        },
     }
 }
 

@@ -11,8 +11,8 @@
 //! eager = 135168          # bytes, or `unlimited`
 //! ```
 //!
-//! Two more keys may follow, for what [`Sharing`] holds: `copy`, in microseconds per byte, and
-//! `links`, numbers separated by commas.
+//! More keys may follow, for what [`Sharing`] holds: `copy` and `random`, in microseconds per byte,
+//! and `links` and `latencies`, numbers separated by commas.
 //!
 //! `Display` writes this format and `FromStr` reads it, without loss.
 
@@ -108,7 +108,7 @@ impl Default for Loggp {
     }
 }
 
-const KEYS: [&str; 7] = ["latency", "overhead", "gap", "gap_per_byte", "eager", "copy", "links"];
+const KEYS: [&str; 9] = ["latency", "overhead", "gap", "gap_per_byte", "eager", "copy", "links", "random", "latencies"];
 
 /// Number of keys that must be there: the first ones.
 const REQUIRED: usize = 5;
@@ -245,6 +245,12 @@ impl fmt::Display for Loggp {
                 self.sharing.links_text()
             )?;
         }
+        if let Some(random) = self.sharing.random {
+            writeln!(f, "random = {random}  # all nodes at once, to others at random: microseconds per byte")?;
+        }
+        if self.sharing.latencies[0] > 0.0 {
+            writeln!(f, "latencies = {}  # L between nodes 1, 2, 4, ... apart, microseconds", self.sharing.latencies_text())?;
+        }
         Ok(())
     }
 }
@@ -278,12 +284,12 @@ impl FromStr for Loggp {
                 // turns -0 into 0
                 Ok(cost + 0.0)
             };
+            let times = || Sharing::parse_times(value).ok_or_else(|| wrong("1 to 16 positive numbers, separated by commas"));
             match KEYS[k] {
                 "copy" => sharing.copy = Some(cost()?),
-                "links" => {
-                    let wanted = "1 to 16 positive numbers, separated by commas";
-                    sharing.links = Sharing::parse_links(value).ok_or_else(|| wrong(wanted))?;
-                }
+                "random" => sharing.random = Some(cost()?),
+                "links" => sharing.links = times()?,
+                "latencies" => sharing.latencies = times()?,
                 "eager" if value == UNLIMITED => eager = u64::MAX,
                 "eager" => eager = value.parse().map_err(|_| wrong("a whole number of bytes or `unlimited`"))?,
                 _ => costs[k] = cost()?,
@@ -307,7 +313,8 @@ mod tests {
             ("SECRET", "line 1 is not of the form key = value"),
             (
                 "\nSECRET = 1",
-                "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager, copy, links",
+                "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager, copy, links, random, \
+                 latencies",
             ),
             ("gap = SECRET", "line 1: gap is not a finite number of at least 0"),
             ("eager = SECRET", "line 1: eager is not a whole number of bytes or `unlimited`"),
@@ -354,7 +361,8 @@ mod tests {
         assert_eq!(error("gap = 3", "gap 3"), "line 5: \"gap 3\" is not of the form key = value");
         assert_eq!(
             error("gap = 3", "G = 3"),
-            "line 5: there is no parameter G; the parameters are latency, overhead, gap, gap_per_byte, eager, copy, links"
+            "line 5: there is no parameter G; the parameters are latency, overhead, gap, gap_per_byte, eager, copy, links, random, \
+             latencies"
         );
         assert_eq!(error("gap = 3", "latency = 3"), "line 5: latency is there already, in line 3");
         for bad in ["-1", "NaN", "inf", "1 us", ""] {
@@ -392,6 +400,8 @@ mod tests {
             prop_assert_eq!(p.to_string().parse(), Ok(p));
             p.sharing.copy = Some(costs[0]);
             p.sharing.links[..3].copy_from_slice(&[costs[1] + 1e-9, costs[2] + 1.0, 8e-5]);
+            p.sharing.random = Some(costs[3]);
+            p.sharing.latencies[..2].copy_from_slice(&[costs[0] + 0.5, 1.75]);
             prop_assert_eq!(p.to_string().parse(), Ok(p));
         }
     }

@@ -128,25 +128,6 @@ impl Peer<'_> {
     }
 }
 
-/// Sends bytes to one process and receives bytes from another one at the same time, and waits for
-/// both. MPI may still access the buffers after an error.
-pub fn exchange(comm: &Comm, out: Option<(u32, &[u8])>, into: Option<(u32, &mut [u8])>, tag: c_int) -> Result<()> {
-    let start = |(rank, bytes): (u32, &mut [u8])| {
-        let peer = Peer { comm, rank };
-        // SAFETY: the buffer is borrowed until the request is complete, or the caller is told.
-        unsafe { peer.start_receive(bytes, tag) }.map(|request| (peer, request))
-    };
-    let receive = into.map(start).transpose()?;
-    let start = |(rank, bytes): (u32, &[u8])| {
-        let peer = Peer { comm, rank };
-        // SAFETY: as above.
-        unsafe { peer.start_send(bytes, tag) }.map(|request| (peer, request))
-    };
-    let send = out.map(start).transpose()?;
-    receive.map_or(Ok(()), |(peer, request)| peer.finish(request, true))?;
-    send.map_or(Ok(()), |(peer, request)| peer.finish(request, false))
-}
-
 /// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to
 /// [`NAP`](crate::util::backoff::NAP) late. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {

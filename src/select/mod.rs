@@ -242,7 +242,7 @@ pub fn asks_for_sharing(hints: &Hints, stencil: Option<&Stencil>, outline: Outli
         && !outline.one_node
         && is_sized(hints, outline)
         && is_compared(hints, stencil, outline)
-        && hints.known_machine().is_some_and(|machine| machine.sharing.known() > 0)
+        && hints.known_machine().is_some_and(|machine| machine.sharing.has_distances())
 }
 
 /// Returns true if rounds are made, or their times predicted, where processes of a node may share
@@ -616,7 +616,7 @@ mod tests {
         let large = Outline { edges: 1 << 40, ..weighted };
         let (auto, now) = (Hints::default(), Hints { learn: Learn::Now, ..Hints::default() });
         let by = |schedule| Hints { schedule, ..Hints::default() };
-        for (hints, outline, asked) in [
+        for (hints, outline, asked) in vec![
             (auto.clone(), weighted, true),
             (auto.clone(), FEW, false),
             (auto.clone(), near, false),

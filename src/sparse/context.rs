@@ -194,17 +194,17 @@ pub fn context(comm: Communicator) -> Result<Shared> {
 
 /// Sets the machine's parameters for the exchanges of a communicator. All of its processes call
 /// this with the same parameters.
-pub fn set_machine(comm: Communicator, machine: Loggp) -> Result<()> {
+pub fn set_machine(comm: Communicator, machine: &Loggp) -> Result<()> {
     // SAFETY: the value lives as long as the communicator; no reference to an earlier one is kept.
     unsafe {
         match CONTEXT.get(comm)?.as_ref() {
             Some(CommAttr(shared)) => {
                 let mut context = shared.hold();
-                context.machine = Some((machine, Origin::Communicator));
+                context.machine = Some((*machine, Origin::Communicator));
                 (context.chooser, context.ticket) = (Chooser::default(), None);
                 Ok(())
             }
-            None => MACHINE.set(comm, machine),
+            None => MACHINE.set(comm, *machine),
         }
     }
 }

@@ -193,7 +193,7 @@ mod compared {
         if session.rank() != 0 {
             return Ok(String::new());
         }
-        let machine = said.or_else(|| found.map(|f| (between(f.peer, f.other_node), rounded(f.parameters.loggp))));
+        let machine = said.or_else(|| found.map(|f| (between(f.peer, f.other_node), rounded(&f.parameters.loggp))));
         let Some((model, machine)) = machine else { unreachable!("process 0 has the parameters, or has measured them") };
         let report = Report {
             library: session.library(),
@@ -213,7 +213,7 @@ mod compared {
     }
 
     /// To a picosecond: no more of what is measured means anything.
-    fn rounded(machine: Loggp) -> Loggp {
+    fn rounded(machine: &Loggp) -> Loggp {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         Loggp {
             latency: round(machine.latency),
@@ -247,11 +247,11 @@ mod compared {
             }
         }
 
-        fn report(machine: Loggp) -> Report {
+        fn report(machine: &Loggp) -> Report {
             let load = Load { processes: 4, per_node: 2, messages: 3, bytes: 100 };
             // half of what is predicted for the first protocol, as much for the second, and so on;
             // the last one cannot run on two nodes
-            let predicted = PROTOCOLS.iter().map(|e| finite(predict_exchange(e.protocol, &machine, &load)));
+            let predicted = PROTOCOLS.iter().map(|e| finite(predict_exchange(e.protocol, machine, &load)));
             let measured = |(i, us): (usize, Option<f64>)| us.map(|us| if us > 0.0 { us * (i + 1) as f64 / 2.0 } else { 5.0 });
             let times: Vec<Option<f64>> = predicted.enumerate().map(measured).collect();
             Report {
@@ -260,8 +260,8 @@ mod compared {
                 bytes: 100,
                 exchanges: 1,
                 batches: 2,
-                parameters: Parameters::new(between(1, true), &machine),
-                cases: vec![Case::new(&machine, &load, &times)],
+                parameters: Parameters::new(between(1, true), machine),
+                cases: vec![Case::new(machine, &load, &times)],
             }
         }
 
@@ -275,7 +275,7 @@ mod compared {
                 eager: u64::MAX,
                 sharing: Sharing::UNKNOWN,
             };
-            let report = report(rounded(machine));
+            let report = report(&rounded(&machine));
             let text = report.text();
             assert!(text.starts_with("6 messages of 100 B from each process"), "{text}");
             assert!(text.contains("median of 2 batches of 1 exchange;") && text.contains("; Some MPI\n"), "{text}");
@@ -302,7 +302,7 @@ mod compared {
         fn no_ratio_without_a_prediction() {
             let free =
                 Loggp { latency: 0.0, overhead: 0.0, gap: 0.0, gap_per_byte: 0.0, eager: u64::MAX, sharing: Sharing::UNKNOWN };
-            let text = report(free).text();
+            let text = report(&free).text();
             let ratios = text.lines().last().unwrap();
             assert_eq!(ratios.split('|').filter(|c| c.trim() == "-").count(), PROTOCOLS.len(), "{text}");
         }

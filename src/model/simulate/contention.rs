@@ -1,14 +1,16 @@
-//! How long the bytes of each message take where messages share links: those of the processes of a
-//! node its port, and those of all nodes the network.
+//! How long each message is in the network, by the distance of its nodes, and how long its bytes
+//! take where messages share links: those of the processes of a node its port, and those of all
+//! nodes the network.
 //!
 //! All messages of a round that share something are slowed by the same factor, so that the time of
 //! the round is at least that in which what is shared passes all their bytes. A fair network does
-//! so if they begin together. The same holds for the messages of all rounds, as processes need not
-//! be in the same round; the larger factor counts.
+//! so if they begin together. Processes need not be in the same round: if the rounds of each
+//! process together take less than what is shared needs for the bytes of all rounds, all are slowed
+//! further.
 
 use std::collections::HashMap;
 
-use super::matching::Matched;
+use super::matching::{Matched, Message};
 use crate::model::{Loggp, Sharing};
 use crate::schedule::Schedule;
 use crate::topology::nodes::Locality;
@@ -35,13 +37,32 @@ pub(super) fn transfers(world: &Matched, schedules: &[Schedule], params: &Loggp,
             all.push(far);
         }
     }
-    let mut factors = vec![1.0; times.len()];
-    let several = rounds.len() > 1;
-    for messages in rounds.values().chain(several.then_some(&all)) {
-        slow(messages, params, port, nodes, &mut factors);
+    for messages in rounds.values() {
+        slow(messages, params, port, nodes, &mut times);
     }
-    times.iter_mut().zip(factors).for_each(|(time, factor)| *time *= factor);
+    if rounds.len() > 1 {
+        let needed = load(&all, params, port, nodes).time();
+        let mut taken = vec![[0.0; 2]; nodes.processes() as usize];
+        for far in &all {
+            for way in [0, 1] {
+                taken[far.processes[way]][way] += times[far.number];
+            }
+        }
+        let longest = taken.into_iter().flatten().fold(0.0, f64::max);
+        all.iter().for_each(|far| times[far.number] *= ratio(needed, longest));
+    }
     times
+}
+
+/// Returns the time that each message spends in the network, in microseconds: L, or what was
+/// measured between nodes as far apart.
+pub(super) fn latencies(world: &Matched, params: &Loggp, nodes: Option<&Locality>) -> Vec<f64> {
+    let measured = |source: u32, target: u32| {
+        let [from, to] = [source, target].map(|p| nodes.map(|nodes| nodes.node_of(p)));
+        params.sharing.latency(Sharing::distance(from?, to?, nodes?.nodes()))
+    };
+    let of = |m: &Message| measured(m.source, m.target).filter(|_| m.exists).unwrap_or(params.latency);
+    world.messages.iter().map(of).collect()
 }
 
 /// A message between nodes: its number and length, and the sending and the receiving side.
@@ -53,39 +74,89 @@ struct Far {
     nodes: [usize; 2],
 }
 
-/// Raises the factors of some messages that travel at the same time.
-fn slow(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality, factors: &mut [f64]) {
+/// How long what some messages share needs for them, in microseconds.
+struct Load {
+    /// The network.
+    network: f64,
+    /// The ports of each node, out and in.
+    ports: Vec<[f64; 2]>,
+    /// The same if each process had a port of its own.
+    alone: Vec<[f64; 2]>,
+}
+
+impl Load {
+    /// The longest time of a port.
+    fn longest(&self) -> f64 {
+        self.ports.iter().flatten().copied().fold(0.0, f64::max)
+    }
+
+    fn time(&self) -> f64 {
+        self.network.max(self.longest())
+    }
+}
+
+/// Returns the load of some messages that travel at the same time.
+fn load(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality) -> Load {
     let count = nodes.nodes();
     let mut of_process = vec![[0.0; 2]; nodes.processes() as usize];
     let mut of_node = vec![[0.0; 2]; count as usize];
     let mut network = 0.0;
+    let shifts = params.sharing.random.map(|_| shifts(messages, count)).unwrap_or_default();
     for far in messages {
         for way in [0, 1] {
             of_process[far.processes[way]][way] += far.bytes;
             of_node[far.nodes[way]][way] += far.bytes;
         }
         let [from, to] = far.nodes.map(to_u32);
-        network += far.bytes * params.sharing.link(Sharing::distance(from, to, count)) / f64::from(count);
+        let link = params.sharing.link(Sharing::distance(from, to, count));
+        let time = params.sharing.random.map_or(link, |random| {
+            let regular = shifts.get(&shift(far, count)).copied().unwrap_or(1.0);
+            regular * link + (1.0 - regular) * random
+        });
+        network += far.bytes * time / f64::from(count);
     }
-    let ratio = |time: f64, without: f64| if time > without && without > 0.0 { time / without } else { 1.0 };
-    // the longest time of a node's port, and the factors of each node
-    let mut longest: f64 = 0.0;
-    let of_ports: Vec<[f64; 2]> = (0..count)
-        .map(|node| {
-            [0, 1].map(|way| {
-                let bytes = nodes.members(node).iter().map(|&p| of_process[p as usize][way]);
-                let alone = bytes.fold(0.0, f64::max) * params.gap_per_byte;
-                let shared = (of_node[node as usize][way] * port).max(alone);
-                longest = longest.max(shared);
-                ratio(shared, alone)
-            })
-        })
-        .collect();
-    let all = ratio(network, longest);
+    let alone = |node: u32| {
+        let bytes = |way: usize| nodes.members(node).iter().map(|&p| of_process[p as usize][way]).fold(0.0, f64::max);
+        [0, 1].map(|way| bytes(way) * params.gap_per_byte)
+    };
+    let alone: Vec<_> = (0..count).map(alone).collect();
+    let shared = |(of_node, alone): (&[f64; 2], &[f64; 2])| [0, 1].map(|way| (of_node[way] * port).max(alone[way]));
+    Load { network, ports: of_node.iter().zip(&alone).map(shared).collect(), alone }
+}
+
+/// Lengthens the times of some messages that travel at the same time.
+fn slow(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality, times: &mut [f64]) {
+    let load = load(messages, params, port, nodes);
+    let of_port = |node: usize, way: usize| ratio(load.ports[node][way], load.alone[node][way]);
+    let all = ratio(load.network, load.longest());
     for far in messages {
-        let factor = of_ports[far.nodes[0]][0].max(of_ports[far.nodes[1]][1]) * all;
-        factors[far.number] = factor.max(factors[far.number]);
+        times[far.number] *= of_port(far.nodes[0], 0).max(of_port(far.nodes[1], 1)) * all;
     }
+}
+
+/// How many times as long something takes, at least 1.
+fn ratio(time: f64, without: f64) -> f64 {
+    if time > without && without > 0.0 { time / without } else { 1.0 }
+}
+
+/// How many nodes on a message goes.
+fn shift(far: &Far, count: u32) -> u32 {
+    (to_u32(far.nodes[1]) + count - to_u32(far.nodes[0])) % count
+}
+
+/// The distances forward that messages travel, in nodes, and how regularly they do: 1 where at
+/// least a quarter of the nodes send that far, as on a periodic grid 4 wide, so that the links are
+/// loaded as when that distance was measured; less where fewer do, as if they sent at random.
+fn shifts(messages: &[Far], count: u32) -> HashMap<u32, f64> {
+    let mut pairs: Vec<_> = messages.iter().map(|far| (shift(far, count), far.nodes[0])).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut parts = HashMap::new();
+    for (shift, _) in &pairs {
+        *parts.entry(*shift).or_insert(0.0) += 1.0;
+    }
+    parts.values_mut().for_each(|part: &mut f64| *part = (*part * 4.0 / f64::from(count)).min(1.0));
+    parts
 }
 
 #[cfg(test)]
@@ -140,6 +211,47 @@ mod tests {
         }
         // one of four senders needs a quarter of it
         near(time(Algorithm::Direct, &[(0, 2)], &[0, 1, 2, 3], &[0.01, 0.03]), 13.0);
+    }
+
+    /// Where few nodes send as far as a message goes, the links are loaded as by messages at
+    /// random.
+    #[test]
+    fn messages_at_random_load_other_links() {
+        let time = |edges: &[(u32, u32)], random| {
+            let edges: Vec<_> = edges.iter().map(|&(from, to)| (from, to, 1001)).collect();
+            let world = Graph::from_edges(8, &edges).neighborhoods();
+            let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
+            let mut machine = machine(&[0.01, 0.03]);
+            machine.sharing.random = random;
+            let nodes = Locality::from_names(&[0, 1, 2, 3, 4, 5, 6, 7]);
+            predict_on(&world, &schedules, 1, &machine, &Options::default(), Some(&nodes)).unwrap()
+        };
+        let shift: Vec<_> = (0..8).map(|p| (p, (p + 2) % 8)).collect();
+        for random in [None, Some(0.02), Some(0.09)] {
+            near(time(&shift, random), 33.0);
+        }
+        // a quarter of the nodes sends one further
+        near(time(&[(0, 1), (2, 3)], Some(0.9)), 13.0);
+        // an eighth: half of the message counts as sent at random
+        near(time(&[(0, 1)], Some(0.9)), 59.875);
+    }
+
+    /// A message between nodes is in the network for as long as between nodes so far apart.
+    #[test]
+    fn nodes_farther_apart_are_later() {
+        let time = |edge: (u32, u32), names: &[u32]| {
+            let world = Graph::from_edges(4, &[(edge.0, edge.1, 1)]).neighborhoods();
+            let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
+            let mut machine = machine(&[]);
+            machine.sharing.latencies[..2].copy_from_slice(&[1.5, 4.0]);
+            predict_on(&world, &schedules, 1, &machine, &Options::default(), Some(&Locality::from_names(names))).unwrap()
+        };
+        near(time((0, 1), &[0, 1, 2, 3]), 3.5);
+        near(time((3, 0), &[0, 1, 2, 3]), 3.5);
+        near(time((1, 3), &[0, 1, 2, 3]), 6.0);
+        // within a node, and between the only two
+        near(time((0, 1), &[0, 0, 2, 2]), 3.0);
+        near(time((1, 2), &[0, 0, 2, 2]), 3.5);
     }
 
     /// Processes need not be in the same round: what is sent in others shares the links too.

@@ -44,7 +44,7 @@ impl Simulation<'_> {
                     round: schedules[m.source as usize].number((m.send_round - self.world.rounds[m.source as usize]) as usize),
                     bytes: m.bytes,
                     send: at(SEND_OVERHEAD)..end(OUT_PORT),
-                    receive: at(IN_PORT) + self.params.latency..end(RECEIVE_OVERHEAD),
+                    receive: at(IN_PORT) + self.latencies[i]..end(RECEIVE_OVERHEAD),
                 }
             })
             .collect()

@@ -102,6 +102,8 @@ pub(super) struct Simulation<'a> {
     pub(super) options: &'a Options,
     /// Time that the bytes of each message take at a port.
     transfers: Vec<f64>,
+    /// Time that each message spends in the network.
+    pub(super) latencies: Vec<f64>,
     /// By time: the bits of nonnegative numbers have the same order as the numbers.
     events: BinaryHeap<Reverse<(u64, Event)>>,
     /// An event at the current time that precedes all others.
@@ -125,7 +127,13 @@ pub(super) struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(world: &'a Matched, params: &'a Loggp, options: &'a Options, transfers: Vec<f64>) -> Self {
+    pub(super) fn new(
+        world: &'a Matched,
+        params: &'a Loggp,
+        options: &'a Options,
+        transfers: Vec<f64>,
+        latencies: Vec<f64>,
+    ) -> Self {
         let processes = world.rounds.len() - 1;
         let mut left = vec![0; world.needs.len()];
         for m in world.messages.iter().filter(|m| m.exists) {
@@ -156,6 +164,7 @@ impl<'a> Simulation<'a> {
             params,
             options,
             transfers,
+            latencies,
             events: BinaryHeap::new(),
             next: None,
             now: 0.0,
@@ -328,7 +337,7 @@ impl<'a> Simulation<'a> {
             }
             self.flags[m as usize] |= POSTED;
             if self.flags[m as usize] & ARRIVED != 0 {
-                arrived.push(((self.end_of(4 * m + IN_PORT) + self.params.latency).to_bits(), m));
+                arrived.push(((self.end_of(4 * m + IN_PORT) + self.latencies[m as usize]).to_bits(), m));
             } else if message.bytes > self.params.eager && self.states[message.source as usize].head == m {
                 self.advance(message.source as usize);
             }
@@ -493,7 +502,7 @@ impl<'a> Simulation<'a> {
         self.begin[node as usize] = self.now;
         self.causes[node as usize] = if waited { self.ports[into].last } else { self.causes[(4 * m + OUT_PORT) as usize] };
         self.occupy(into, node, takes);
-        self.at(self.now + takes + self.params.latency, Event::Arrived(m));
+        self.at(self.now + takes + self.latencies[m as usize], Event::Arrived(m));
     }
 
     fn occupy(&mut self, port: usize, node: u32, takes: f64) {

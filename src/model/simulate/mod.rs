@@ -84,7 +84,7 @@ use super::Loggp;
 use crate::schedule::{Block, Schedule, length};
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
-use contention::transfers;
+use contention::{latencies, transfers};
 use engine::Simulation;
 use matching::Matched;
 
@@ -131,7 +131,8 @@ fn simulate_on(
     }
     let world = Matched::new(schedules, bytes, options.gather)?;
     let transfers = transfers(&world, schedules, params, nodes);
-    let mut simulation = Simulation::new(&world, params, options, transfers);
+    let latencies = latencies(&world, params, nodes);
+    let mut simulation = Simulation::new(&world, params, options, transfers, latencies);
     simulation.run();
     Ok(simulation.result(schedules))
 }

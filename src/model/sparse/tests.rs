@@ -116,14 +116,14 @@ fn random(p: u32, k: u32, seed: u64) -> Vec<Vec<(Rank, Rank)>> {
     (0..k).map(|i| (0..p).map(|r| edge(r, i)).collect()).collect()
 }
 
-fn patient(machine: Loggp) -> Loggp {
-    Loggp { eager: u64::MAX, ..machine }
+fn patient(machine: &Loggp) -> Loggp {
+    Loggp { eager: u64::MAX, ..*machine }
 }
 
 const TRAVELS: [Travel; 4] = [EAGER, ACKNOWLEDGED, RENDEZVOUS, ANNOUNCED];
 
 fn machines() -> impl Iterator<Item = Loggp> {
-    PRESETS.iter().map(|p| patient(p.values))
+    PRESETS.iter().map(|p| patient(&p.values))
 }
 
 /// Asserts that `a / b` is in a closed range.

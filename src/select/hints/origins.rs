@@ -104,13 +104,18 @@ pub(super) fn short(machine: &Loggp) -> String {
     match PRESETS.iter().find(|p| p.values == *machine) {
         Some(preset) => preset.name.to_owned(),
         None => format!(
-            "L {} us, o {} us, g {} us, G {} us/B, S {}{}",
+            "L {} us, o {} us, g {} us, G {} us/B, S {}{}{}{}",
             machine.latency,
             machine.overhead,
             machine.gap,
             machine.gap_per_byte,
             if machine.eager == u64::MAX { "unlimited".to_owned() } else { format!("{} B", machine.eager) },
-            if machine.sharing.known() == 0 { String::new() } else { format!(", links {} us/B", machine.sharing.links_text()) }
+            if machine.sharing.known() == 0 { String::new() } else { format!(", links {} us/B", machine.sharing.links_text()) },
+            machine.sharing.random.map_or_else(String::new, |time| format!(", random {time} us/B")),
+            match machine.sharing.latencies_text() {
+                none if none.is_empty() => none,
+                times => format!(", latencies {times} us"),
+            }
         ),
     }
 }

@@ -32,6 +32,7 @@ pub enum Learn {
 
 /// A value of `mpix_loggp`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a value lives for the time of a call")]
 pub(super) enum LoggpValue {
     Given(Loggp),
     Learn(Learn),
