@@ -160,13 +160,15 @@ typedef struct {
 } variant;
 
 static const variant variants[] = {
-    {"direct", "1", "direct"},
-    {"linear_permutation", "1", "linear_permutation"},
-    {"random_rounds", "1", "random_rounds"},
-    {"edge_coloring", "1", "edge_coloring"},
+    {"direct", "2", "direct"},
+    {"linear_permutation", "2", "linear_permutation"},
+    {"random_rounds", "2", "random_rounds"},
+    {"random_rounds", "1", "random_rounds, window 1"},
+    {"edge_coloring", "2", "edge_coloring"},
+    {"edge_coloring", "1", "edge_coloring, window 1"},
     {"edge_coloring", "4", "edge_coloring, window 4"},
-    {"distributed_coloring", "1", "distributed_coloring"},
-    {"measure", "1", "measure"},
+    {"distributed_coloring", "2", "distributed_coloring"},
+    {"measure", "2", "measure"},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants, SETS = 3 };
 

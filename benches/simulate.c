@@ -382,12 +382,18 @@ static double time_exchange(job *j, const char *name, void (*run)(job *)) {
   return sum / CALLS;
 }
 
-/* Sets the neighborhood, and returns microseconds. The model's prediction for what is chosen, 0 if
-   it was not asked. */
+/* Sets the neighborhood, and returns microseconds. `schedule` may end with a window of rounds:
+   "edge_coloring, window 4". The model's prediction for what is chosen, 0 if it was not asked. */
 static double set(job *j, const char *schedule, int whole, double *model, char chosen[32]) {
-  const char *const pairs[][2] = {
-      {"mpix_schedule", schedule}, {"mpix_weight_unit", "1"}, {"mpix_loggp", j->parameters}, {"mpix_whole_communicator", whole ? "true" : NULL}};
-  MPI_Info info = info_of(pairs, 4);
+  char name[32];
+  const char *window = strstr(schedule, ", window ");
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(schedule, ","), schedule);
+  const char *const pairs[][2] = {{"mpix_schedule", name},
+                                  {"mpix_weight_unit", "1"},
+                                  {"mpix_loggp", j->parameters},
+                                  {"mpix_whole_communicator", whole ? "true" : NULL},
+                                  {"mpix_round_window", window ? window + strlen(", window ") : NULL}};
+  MPI_Info info = info_of(pairs, 5);
   double begin = together(j);
   MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, j->in, j->from, j->bytes_in, j->edges_out, j->to, j->bytes_out, info, j->comm);
   double us = slowest(j, begin);
@@ -396,7 +402,7 @@ static double set(job *j, const char *schedule, int whole, double *model, char c
   int length;
   MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, j->comm, sizeof text, text, &length);
   const char *by = strstr(text, "by the model "), *of = strstr(text, "schedule ");
-  *model = 0, strcpy(chosen, schedule);
+  *model = 0, strcpy(chosen, name);
   if (by) sscanf(by, "by the model %lf", model);
   if (of) sscanf(of, "schedule %31[a-z_]", chosen);
   return us;
@@ -470,17 +476,23 @@ static void random_graph(job *j) {
 }
 
 static void random_exchange(job *j) {
-  static const char *const schedules[] = {"direct", "edge_coloring", "auto"};
-  enum { UNIT = 8192, EQUAL = 4, MOST = 8 };
+  static const char *const schedules[] = {"direct", "edge_coloring", "edge_coloring, window 2", "edge_coloring, window 3", "edge_coloring, window 4", "auto"};
+  /* messages of `least` to `most` units */
+  static const struct {
+    const char *name;
+    int least, most;
+  } cases[] = {{"32 KiB", 4, 4}, {"8 to 64 KiB", 1, 8}, {"256 KiB", 32, 32}};
+  enum { UNIT = 8192 };
   random_graph(j);
-  for (int uneven = 0; uneven < 2; uneven++) {
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    uint64_t lengths = (uint64_t)(cases[c].most - cases[c].least + 1);
     for (int i = 0; i < RANDOM; i++) {
-      j->bytes_out[i] = UNIT * (uneven ? 1 + (int)(mix(((uint64_t)j->me << 8) + (uint64_t)i) % MOST) : EQUAL);
-      j->bytes_in[i] = UNIT * (uneven ? 1 + (int)(mix(((uint64_t)j->from[i] << 8) + (uint64_t)i) % MOST) : EQUAL);
+      j->bytes_out[i] = UNIT * (cases[c].least + (int)(mix(((uint64_t)j->me << 8) + (uint64_t)i) % lengths));
+      j->bytes_in[i] = UNIT * (cases[c].least + (int)(mix(((uint64_t)j->from[i] << 8) + (uint64_t)i) % lengths));
     }
     give_buffers(j);
-    if (j->me == 0) printf(uneven ? "random graph, %d messages of 8 to 64 KiB\n" : "random graph, %d messages of 32 KiB\n", RANDOM);
-    compare(j, schedules, 3, 0);
+    if (j->me == 0) printf("random graph, %d messages of %s\n", RANDOM, cases[c].name);
+    compare(j, schedules, sizeof schedules / sizeof *schedules, 0);
   }
 }
 

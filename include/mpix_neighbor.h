@@ -151,7 +151,7 @@ extern "C" {
 // - `mpix_seed`: seeds random choices (default 1).
 // - `mpix_duplex`: `full` (default) or `half`, whether a process sends and receives in the same
 //   round.
-// - `mpix_round_window`: rounds whose receives are posted at a time (default 1).
+// - `mpix_round_window`: rounds that may have sends in flight (default 2).
 // - `mpix_graph_limit`: the most edges of a graph that process 0 gathers (default 16777216).
 // - `mpix_reduce_order`: `source` (default) or `any`, the order in which blocks are combined.
 // - `mpix_fuse`: `auto` (default), `true` or `false`, whether the blocks of several fields travel
@@ -180,8 +180,9 @@ extern "C" {
 // same offsets, needs the promise only where blocks pass through processes that are not neighbors
 // of their source. `node_aware`, for the same operations, always needs it.
 //
-// With `mpix_schedule` = `measure`, the first ten calls for each algorithm are collective over
-// `comm`: all processes must make them.
+// With `mpix_schedule` = `measure`, the first 12 to 482 calls for each algorithm are collective
+// over the processes that edges connect, directly or through others; with `mpix_whole_communicator`
+// over `comm`.
 //
 // Collective over `comm`.
 //

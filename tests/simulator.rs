@@ -135,7 +135,28 @@ impl Naive<'_> {
 
     fn go_on(&mut self, p: usize) -> bool {
         let current = (0..self.rounds[p]).find(|&r| !self.is_complete(p, r, 0..2)).unwrap_or(self.rounds[p]);
-        let horizon = self.rounds[p].min(current + self.options.window as usize);
+        let window = self.options.window as usize;
+        let mut moved = false;
+        loop {
+            let horizon = if window == 1 { current + 1 } else { self.begun[p] + window };
+            moved |= self.post(p, self.rounds[p].min(horizon));
+            let round = self.begun[p];
+            let sending = (0..round).filter(|&r| !self.is_complete(p, r, 0..1)).count();
+            if round == self.rounds[p] || if window == 1 { round > current } else { sending >= window } {
+                return moved;
+            }
+            for m in 0..self.messages.len() {
+                if self.messages[m].source == p && self.messages[m].rounds[0] == round {
+                    self.work(p, m, 0);
+                }
+            }
+            self.begun[p] += 1;
+            moved = true;
+        }
+    }
+
+    /// Posts the receives of the rounds before `horizon`.
+    fn post(&mut self, p: usize, horizon: usize) -> bool {
         let mut moved = false;
         while self.posted[p] < horizon {
             let round = self.posted[p];
@@ -150,15 +171,6 @@ impl Naive<'_> {
             arrived.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             arrived.into_iter().for_each(|(_, m)| self.work(p, m, 1));
             self.posted[p] += 1;
-            moved = true;
-        }
-        while self.begun[p] < horizon && (0..self.begun[p]).all(|r| self.is_complete(p, r, 0..1)) {
-            for m in 0..self.messages.len() {
-                if self.messages[m].source == p && self.messages[m].rounds[0] == self.begun[p] {
-                    self.work(p, m, 0);
-                }
-            }
-            self.begun[p] += 1;
             moved = true;
         }
         moved

@@ -59,7 +59,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Duplex::Full)]
     duplex: Duplex,
 
-    /// Of how many rounds the receives are posted ahead
+    /// How many rounds may have sends in flight
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
 

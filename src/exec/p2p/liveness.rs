@@ -14,16 +14,16 @@ impl P2p {
         if self.round == 0 {
             return;
         }
-        let round = &self.sorted.rounds[self.round - 1];
-        // with overlapping rounds, receives have lists of their own
-        let receives = if window.is_some() { 0 } else { round.recvs.len() };
-        let first = if window.is_some() { round.sends.start } else { round.recvs.start };
-        let mut lists = vec![(first, receives, &mut self.requests)];
+        // the first message of each list of requests, and how many of the list are receives
+        let mut lists = Vec::new();
         if let Some(window) = window {
-            for (r, requests) in window.receives() {
-                let recvs = &self.sorted.rounds[r].recvs;
-                lists.push((recvs.start, recvs.len(), requests));
-            }
+            let rounds = &self.sorted.rounds;
+            let (receives, sends) = window.lists(self.round);
+            lists.extend(receives.map(|(r, requests)| (rounds[r].recvs.start, rounds[r].recvs.len(), requests)));
+            lists.extend(sends.map(|(r, requests)| (rounds[r].sends.start, 0, requests)));
+        } else {
+            let recvs = &self.sorted.rounds[self.round - 1].recvs;
+            lists.push((recvs.start, recvs.len(), &mut self.requests));
         }
         let pending: Vec<Vec<usize>> = lists.iter().map(|(.., requests)| requests.pending()).collect();
         let peer = |message: usize| self.sorted.messages[message].0;

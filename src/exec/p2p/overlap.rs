@@ -17,14 +17,19 @@ impl P2p {
 
     /// Starts the bound call.
     pub(super) fn start_ahead(&mut self, window: &mut Window) {
-        (window.posted, window.finished) = (0, 0);
-        self.post_ahead(window);
+        (window.posted, window.finished, window.sending) = (0, 0, 0);
+        for _ in 0..window.rounds.min(self.sorted.rounds.len()) {
+            self.post_ahead(window);
+        }
     }
 
     /// Posts the receives of the window, then everything else of the next round.
     fn post_ahead(&mut self, window: &mut Window) {
         self.post_window(window);
+        let round = self.round;
+        std::mem::swap(&mut self.requests, &mut window.sends[round]);
         self.post_own();
+        std::mem::swap(&mut self.requests, &mut window.sends[round]);
     }
 
     fn post_window(&mut self, window: &mut Window) {
@@ -46,6 +51,38 @@ impl P2p {
         }
     }
 
+    /// Returns true if the sends of a round are complete or have failed.
+    fn sent(&mut self, window: &mut Window, r: usize) -> bool {
+        let sends = &mut window.sends[r];
+        if sends.is_empty() {
+            return true;
+        }
+        sends.test().unwrap_or_else(|failure| {
+            let error = self.name_edge(self.sorted.rounds[r].sends.start, failure);
+            self.note(Err(error));
+            true
+        })
+    }
+
+    /// Posts rounds while fewer than the window permits have sends in flight. Returns true if all
+    /// sends of all rounds are complete.
+    fn send_ahead(&mut self, window: &mut Window) -> bool {
+        loop {
+            while window.sending < self.round && self.sent(window, window.sending) {
+                window.sending += 1;
+            }
+            if self.round == self.sorted.rounds.len() {
+                return window.sending == self.round;
+            }
+            // a round may be complete before an earlier one, whose target is late
+            let in_flight = (window.sending..self.round).filter(|&r| !self.sent(window, r)).count();
+            if in_flight >= window.rounds {
+                return false;
+            }
+            self.post_ahead(window);
+        }
+    }
+
     /// Makes progress without waiting. Returns true if all rounds are complete, or if no call is
     /// active.
     pub(super) fn poll_ahead(&mut self, window: &mut Window) -> bool {
@@ -53,23 +90,7 @@ impl P2p {
             return true;
         }
         // sends first, to keep the network busy
-        let sent = loop {
-            if !self.requests.is_empty() {
-                match self.requests.test() {
-                    Ok(false) => break false,
-                    Ok(true) => {}
-                    Err(failure) => {
-                        let first = self.sorted.rounds[self.round - 1].sends.start;
-                        let error = self.name_edge(first, failure);
-                        self.note(Err(error));
-                    }
-                }
-            }
-            if self.round == self.sorted.rounds.len() {
-                break true;
-            }
-            self.post_ahead(window);
-        };
+        let sent = self.send_ahead(window);
         // the copies of a round are complete once its sends are posted
         while window.finished < self.round {
             let (r, receives) = (window.finished, &mut window.receives[window.finished]);
@@ -91,9 +112,7 @@ impl P2p {
     /// Waits inside MPI until the call is complete.
     pub(super) fn block_ahead(&mut self, window: &mut Window) {
         while !self.poll_ahead(window) {
-            // these hold up the next step
-            let requests = if self.requests.is_empty() { &window.receives[window.finished] } else { &self.requests };
-            if !requests.settle(&mut self.patience) {
+            if self.patience.is_over() {
                 self.look_for_dead(Some(window));
             }
         }

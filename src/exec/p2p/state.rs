@@ -54,7 +54,7 @@ pub struct P2p {
     pub(super) reduced: usize,
     /// True for each entry of `sorted.unpacks` that has been unpacked.
     pub(super) unpacked: Vec<bool>,
-    /// The requests of the last round that was posted; only of its sends if rounds overlap.
+    /// The requests of the last round that was posted; none if rounds overlap.
     pub(super) requests: Requests,
     /// Present if rounds overlap.
     pub(super) window: Option<Box<Window>>,
@@ -166,7 +166,8 @@ impl P2p {
 
     /// Counts and traces this executor from now on.
     pub fn observe(&mut self, record: &Arc<Record>) {
-        self.requests.count(record.tally(Medium::Mpi));
+        let windowed = self.window.iter_mut().flat_map(|window| &mut window.sends);
+        std::iter::once(&mut self.requests).chain(windowed).for_each(|sends| sends.count(record.tally(Medium::Mpi)));
         self.record = Some(Arc::clone(record));
     }
 

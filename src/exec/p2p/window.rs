@@ -1,10 +1,10 @@
-//! Overlapping rounds: receives are posted some rounds ahead, and a process sends its next round as
-//! soon as its own sends are complete.
+//! Overlapping rounds: the sends of some rounds are in flight at a time, and the receives of as many
+//! rounds are posted ahead of them.
 //!
 //! A late message delays only its two ends: a process that waits for a late source keeps sending,
-//! and an early message finds its receive posted. Each process still has the sends of only one
-//! round in flight. Messages between two processes match in the order of the rounds, because both
-//! ends post them in that order.
+//! and an early message finds its receive posted. While one message passes a port, the next one
+//! agrees with its receiver, so that the port does not stand idle for that time. Messages between
+//! two processes match in the order of the rounds, because both ends post them in that order.
 //!
 //! There is no deadlock: among all incomplete messages, consider one of the earliest round. Its
 //! sender has completed all earlier sends, so it has posted this one; its receiver has completed
@@ -13,7 +13,7 @@
 //!
 //! `schedule::overlap` decides which schedules qualify.
 //!
-//! Cost: a request and a status for every received message of the schedule instead of one round's.
+//! Cost: a request and a status for every message of the schedule instead of one round's.
 
 use crate::mpi::p2p::{Failure, Requests};
 use crate::schedule::overlap::may_overlap;
@@ -21,14 +21,18 @@ use crate::schedule::{Op, Schedule};
 
 /// The state of overlapping rounds.
 pub(super) struct Window {
-    /// How many rounds have their receives posted, counted from the one whose sends are in flight.
+    /// How many rounds may have sends in flight; as many have receives posted ahead of them.
     pub(super) rounds: usize,
     /// The receives of each round.
     pub(super) receives: Vec<Requests>,
+    /// The sends of each round.
+    pub(super) sends: Vec<Requests>,
     /// The number of rounds whose receives have been posted.
     pub(super) posted: usize,
     /// The number of rounds that are finished: received, unpacked and reduced.
     pub(super) finished: usize,
+    /// The first round that has sends in flight, if any has.
+    pub(super) sending: usize,
 }
 
 impl Window {
@@ -37,19 +41,34 @@ impl Window {
         if rounds <= 1 || schedule.rounds() <= 1 || !may_overlap(schedule) {
             return None;
         }
-        let receives = |r| {
-            let mut requests = Requests::default();
-            requests.reserve(schedule.round(r).iter().filter(|op| matches!(op, Op::Recv { .. })).count());
-            requests
+        let lists = |is_one: fn(&Op) -> bool| {
+            let list = |r| {
+                let mut requests = Requests::default();
+                requests.reserve(schedule.round(r).iter().filter(|&op| is_one(op)).count());
+                requests
+            };
+            (0..schedule.rounds()).map(list).collect()
         };
-        Some(Window { rounds: rounds as usize, receives: (0..schedule.rounds()).map(receives).collect(), posted: 0, finished: 0 })
+        Some(Window {
+            rounds: rounds as usize,
+            receives: lists(|op| matches!(op, Op::Recv { .. })),
+            sends: lists(|op| matches!(op, Op::Send { .. })),
+            posted: 0,
+            finished: 0,
+            sending: 0,
+        })
     }
 }
 
 impl Window {
-    /// Returns the rounds whose receives are posted but not all complete, with their receives.
-    pub(super) fn receives(&mut self) -> impl Iterator<Item = (usize, &mut Requests)> {
-        self.receives.iter_mut().enumerate().take(self.posted).skip(self.finished)
+    /// Returns the lists of receives, and of sends, that may be incomplete, with their rounds.
+    /// `round`: the first round whose sends are not posted.
+    pub(super) fn lists(
+        &mut self,
+        round: usize,
+    ) -> (impl Iterator<Item = (usize, &mut Requests)>, impl Iterator<Item = (usize, &mut Requests)>) {
+        let receives = self.receives.iter_mut().enumerate().take(self.posted).skip(self.finished);
+        (receives, self.sends.iter_mut().enumerate().take(round).skip(self.sending))
     }
 
     /// Returns true if the receive at `position` of round `r` is complete.

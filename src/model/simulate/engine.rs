@@ -45,7 +45,7 @@ enum Event {
     Arrived(u32),
     /// A round is complete.
     Done(u32),
-    /// The last of the started sends has left.
+    /// The last of a round's sends has left.
     Left(u32),
     /// A process checks what is complete, and starts what may start then.
     Progress(u32),
@@ -77,8 +77,8 @@ pub(super) struct State {
     posted: u32,
     /// First round whose sends have not started.
     begun: u32,
-    /// Started sends that have not left. The last one counts until its last byte has left, if the
-    /// window makes that matter.
+    /// Rounds with started sends whose last bytes have not all left, if the window makes that
+    /// matter.
     sending: u32,
     /// First message that has not left.
     head: u32,
@@ -119,6 +119,8 @@ pub(super) struct Simulation<'a> {
     /// For each round, the number of operations whose completion time is not yet known; `DONE` when
     /// the round is complete.
     left: Vec<u32>,
+    /// For each round, the number of sends that have not left.
+    unsent: Vec<u32>,
     /// For each round, the latest known completion time, and the activity that ends then.
     done: Vec<(f64, u32)>,
     pub(super) states: Vec<State>,
@@ -136,7 +138,9 @@ impl<'a> Simulation<'a> {
     ) -> Self {
         let processes = world.rounds.len() - 1;
         let mut left = vec![0; world.needs.len()];
+        let mut unsent = left.clone();
         for m in world.messages.iter().filter(|m| m.exists) {
+            unsent[m.send_round as usize] += 1;
             left[m.send_round as usize] += 1;
             left[m.recv_round as usize] += 1;
         }
@@ -174,6 +178,7 @@ impl<'a> Simulation<'a> {
             flags: vec![0; world.messages.len()],
             done: vec![(0.0, NOTHING); left.len()],
             left,
+            unsent,
             states: (0..processes).map(state).collect(),
             ports: (0..2 * processes).map(port).collect(),
         }
@@ -218,7 +223,7 @@ impl<'a> Simulation<'a> {
             }
             Event::Left(m) => {
                 let p = self.world.messages[m as usize].source;
-                self.states[p as usize].sending = 0;
+                self.states[p as usize].sending -= 1;
                 self.wake_process(p, 4 * m + OUT_PORT);
             }
             Event::Progress(p) => {
@@ -284,21 +289,25 @@ impl<'a> Simulation<'a> {
             state.did.finish = self.now;
             state.end = self.cause;
         }
-        let (current, horizon) = (state.current, end.min(state.current.saturating_add(self.options.window)));
-        while self.states[p].posted < horizon {
-            self.post(self.states[p].posted);
-            self.states[p].posted += 1;
-        }
+        let (current, window) = (state.current, self.options.window);
         loop {
-            let round = self.states[p].begun;
-            if self.states[p].sending > 0 || round >= horizon || current < world.needs[round as usize] {
+            let State { begun: round, sending, .. } = self.states[p];
+            let ahead = if window == 1 { current + 1 } else { round.saturating_add(window) };
+            while self.states[p].posted < ahead.min(end) {
+                self.post(self.states[p].posted);
+                self.states[p].posted += 1;
+            }
+            let may_begin = |round: u32| {
+                if window == 1 { round <= current } else { sending < window && current >= world.needs[round as usize] }
+            };
+            if round == end || !may_begin(round) {
                 break;
             }
             for m in world.sends_of(round).filter(|&m| world.messages[m as usize].exists) {
-                self.states[p].sending += 1;
                 self.flags[m as usize] |= BEGUN;
                 self.work(p, m, SEND_OVERHEAD);
             }
+            self.states[p].sending += u32::from(window > 1 && self.unsent[round as usize] > 0);
             self.states[p].begun += 1;
             self.advance(p);
         }
@@ -475,10 +484,10 @@ impl<'a> Simulation<'a> {
         state.did.out_port += takes;
         state.rested = self.now + takes + self.params.gap;
         state.sent = node;
-        if self.options.window > 1 && state.sending == 1 {
+        let unsent = &mut self.unsent[message.send_round as usize];
+        *unsent -= 1;
+        if self.options.window > 1 && *unsent == 0 {
             self.at(self.now + takes, Event::Left(m));
-        } else {
-            state.sending -= 1;
         }
         self.occupy(out, node, takes);
         self.complete(message.send_round, self.now + takes, node);

@@ -108,7 +108,7 @@ pub struct Hints {
     pub seed: u64,
     /// `mpix_duplex` = `half`: a process can either send or receive at a time (default `full`).
     pub half_duplex: bool,
-    /// `mpix_round_window`: number of rounds whose receives are posted at a time (default 1: each
+    /// `mpix_round_window`: number of rounds that may have sends in flight (default 2; with 1, each
     /// round ends before the next begins).
     pub window: u32,
     /// `mpix_weight_unit`: number of bytes per unit of weight. `None`: not given.
@@ -164,7 +164,7 @@ impl Default for Hints {
             split: true,
             seed: 1,
             half_duplex: false,
-            window: 1,
+            window: 2,
             weight_unit: None,
             loggp: None,
             learn: Learn::default(),
