@@ -2,22 +2,23 @@
 //! is, and when the times suffice.
 
 use crate::error::Result;
-use crate::mpi::coll::{self, Reduction};
-use crate::mpi::comm::Owned as Comm;
+use crate::mpi::group::Group;
 use crate::schedule::Algorithm;
 use crate::select::{self, Choice, Race};
 
 /// A comparison in progress between the schedule in use and its rivals.
 pub struct Trial<R> {
     rivals: Vec<R>,
+    /// The processes that make the same calls.
+    group: Group,
     /// The schedule in use is candidate 0, the rivals follow.
     race: Race,
 }
 
 impl<R> Trial<R> {
-    /// Begins a comparison with `rivals`.
-    pub fn new(rivals: Vec<R>) -> Self {
-        Trial { race: Race::new(1 + rivals.len()), rivals }
+    /// Begins a comparison with `rivals` by the processes of `group`.
+    pub fn new(rivals: Vec<R>, group: Group) -> Self {
+        Trial { race: Race::new(1 + rivals.len()), rivals, group }
     }
 
     /// The rivals of the schedule in use.
@@ -25,20 +26,18 @@ impl<R> Trial<R> {
         &self.rivals
     }
 
-    /// Runs a call by the candidate whose turn it is. `run` returns the call's result and its time
-    /// in seconds; an error of `run` itself does not count as a turn. Collective: the processes
-    /// agree on the times of a sweep after its last call.
+    /// Runs a call by the candidate whose turn it is. `run` gets the group, and returns the call's
+    /// result and its time in seconds; an error of `run` itself does not count as a turn. Collective
+    /// over the group: its processes agree on the times of a sweep after its last call.
     pub fn take_turn(
         &mut self,
         current: &mut R,
-        comm: &Comm,
-        run: impl FnOnce(&mut R) -> Result<(Result<()>, f64)>,
+        run: impl FnOnce(&mut R, &Group) -> Result<(Result<()>, f64)>,
     ) -> Result<Result<()>> {
         let turn = self.race.next();
-        let (result, time) = run(if turn == 0 { current } else { &mut self.rivals[turn - 1] })?;
+        let (result, time) = run(if turn == 0 { current } else { &mut self.rivals[turn - 1] }, &self.group)?;
         if let Some(times) = self.race.note(time) {
-            let mut slowest = vec![0.0; times.len()];
-            coll::allreduce_slice(comm, times, &mut slowest, Reduction::Max)?;
+            let slowest = self.group.largest(times)?;
             self.race.end_sweep(&slowest);
         }
         Ok(result)

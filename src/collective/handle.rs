@@ -26,8 +26,8 @@ use crate::exec::rma::link::Link;
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
-use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::group::Group;
 use crate::mpi::{self, Communicator};
 use crate::observe::Record;
 use crate::progress::Outstanding;
@@ -83,6 +83,8 @@ pub struct Settings {
     pub outstanding: Arc<Outstanding>,
     /// Becomes true when the communicator is freed.
     pub orphaned: Arc<AtomicBool>,
+    /// The processes that compare schedules together, if there are several to compare.
+    pub group: Option<Group>,
 }
 
 /// Extents of the datatypes on both sides of a call.
@@ -219,7 +221,7 @@ pub fn no_buffers() -> Buffers<'static> {
 impl BoundNeighborhood {
     /// Binds a neighborhood to its schedules: the first calls compare them if there are several.
     pub fn new(settings: Settings, selected: &[Selected]) -> Result<BoundNeighborhood> {
-        let Settings { operation, directed, pool, hints, tags, outstanding, orphaned } = settings;
+        let Settings { operation, directed, pool, hints, tags, outstanding, orphaned, group } = settings;
         let any_order = hints.reduce_order == FoldOrder::Any;
         let runners = selected.iter().map(|selected| Runner::new(selected.clone(), operation, any_order, &pool));
         let mut runners: Vec<Runner> = runners.collect();
@@ -228,7 +230,7 @@ impl BoundNeighborhood {
         }
         // the first one stands for all until they have been compared
         let first = runners.remove(0);
-        let trial = (!runners.is_empty()).then(|| Trial::new(runners));
+        let trial = group.filter(|_| !runners.is_empty()).map(|group| Trial::new(runners, group));
         let rivals = trial.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
         let bound = BoundNeighborhood {
             operation,
@@ -453,8 +455,9 @@ impl BoundNeighborhood {
     }
 
     /// Runs one collective by the schedule whose turn it is. After the last turn it keeps the
-    /// fastest one. Collective over the communicator: processes that come late would be counted as
-    /// time of the schedule, and those that are not yet through with the call before too.
+    /// fastest one. Collective over the processes that edges connect: those that come late would be
+    /// counted as time of the schedule, and those that are not yet through with the call before
+    /// too.
     ///
     /// # Safety
     /// As for `run`.
@@ -465,12 +468,12 @@ impl BoundNeighborhood {
         let Some(comparison) = trial.as_mut() else {
             return Err(Error::Internal("there is nothing to compare".into()).into());
         };
-        let result = comparison.take_turn(&mut runner, self.comm(), |candidate| {
+        let result = comparison.take_turn(&mut runner, |candidate, group| {
             let algorithm = candidate.choice.algorithm;
             // erroneous arguments take no turn: they are found before anything is sent
             // SAFETY: the caller vouches for the buffers.
             let bound = unsafe { candidate.bind(buffers, &self.pool) }?;
-            let mut barrier = coll::start_barrier(self.comm())?;
+            let mut barrier = group.start_barrier()?;
             self.outstanding.until(self.yields(), || barrier.test())?;
             let begin = Instant::now();
             let result = self.execute(bound, self.tag(algorithm)?);

@@ -102,42 +102,10 @@ pub fn least<const N: usize>(comm: Communicator, words: [i64; N]) -> Result<[i64
     Ok(std::array::from_fn(|k| least[k]))
 }
 
-/// A barrier in progress, for a caller that has other things to move forward meanwhile.
-pub struct Barrier<'a> {
-    comm: &'a Owned,
-    request: Request,
-    patience: Patience,
-}
-
-impl Barrier<'_> {
-    /// Returns true if all processes have begun the barrier.
-    ///
-    /// # Errors
-    /// One of them has ended.
-    pub fn test(&mut self) -> Result<bool> {
-        let done = self.request.test()?;
-        if !done && self.patience.is_over() {
-            self.patience.look_at_all(self.comm)?;
-        }
-        Ok(done)
-    }
-}
-
-/// Begins a barrier (`MPI_Ibarrier`). Collective.
-pub fn start_barrier(comm: &Owned) -> Result<Barrier<'_>> {
-    comm.is_whole()?;
-    count(Some(comm), 0);
-    let mut request = Request::default();
-    // SAFETY: a live communicator; the request is a local.
-    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
-    Ok(Barrier { comm, request, patience: Patience::default() })
-}
-
-/// Runs a barrier. Collective.
+/// Runs a barrier (`MPI_Ibarrier`). Collective.
 pub fn barrier(comm: &Owned) -> Result<()> {
-    let mut barrier = start_barrier(comm)?;
-    while !barrier.test()? {}
-    Ok(())
+    // SAFETY: a live communicator; the request is a local.
+    run(comm, "MPI_Ibarrier", 0, (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
 }
 
 /// Elementwise reductions.

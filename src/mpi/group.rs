@@ -2,15 +2,17 @@
 //!
 //! MPI makes a part of a communicator only in calls that block (`MPI_Comm_split`,
 //! `MPI_Comm_create_group`): if a process ends inside one, the others wait there forever. The
-//! processes of a node need few collectives, of few words: they run here by messages on the
-//! communicator of all, and notice as those of `coll` do when a process has ended.
+//! processes of a node, and those that edges connect, need few collectives, of few words: they run
+//! here by messages on the communicator of all, and notice as those of `coll` do when a process has
+//! ended.
 //!
-//! All of them are allgathers by the algorithm of Bruck et al. (1997): ceil(log2 n) rounds, in
+//! All but `largest` are allgathers by the algorithm of Bruck et al. (1997): ceil(log2 n) rounds, in
 //! which a process sends twice as much each time.
 
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
+use super::liveness::Patience;
 use super::request::Request;
 use super::{check, coll, datatype, liveness, message};
 use crate::error::{Error, Result};
@@ -104,23 +106,35 @@ impl Group {
     ) -> Result<Vec<[u64; N]>> {
         let bytes = count * size_of::<[u64; N]>();
         let (known, new) = all.split_at_mut(have);
-        let mut send = Request::default();
+        assert!(count <= known.len() && count <= new.len(), "a round is within the list");
         // SAFETY: there is room for as many behind those that the caller has. What is sent does not
         // change, and neither part is touched, before both requests are complete.
-        let receive = unsafe {
-            assert!(count <= known.len() && count <= new.len(), "a round is within the list");
-            let receive = message::receive(new.as_mut_ptr().cast(), bytes as u64, Some(self.ranks[from]), Some(TAG), &self.comm)?;
-            let (at, kind, to) = (known.as_ptr().cast(), datatype::packed().raw(), to_int(self.ranks[to]));
-            // not by `message`, which counts what users' data takes
-            let sent = mpi_sys::MPI_Isend(at, to_int(bytes), kind, to, TAG, self.comm.raw(), send.raw_mut());
-            if let Err(error) = check(sent, "MPI_Isend") {
+        let posted = unsafe { self.post(known.as_ptr().cast(), new.as_mut_ptr().cast(), bytes, [to, from]) };
+        match posted {
+            Ok(requests) => coll::complete(self.comm.view(), Some(&self.comm), requests, all),
+            Err(error) => {
                 // MPI may still write to them
                 std::mem::forget(all);
-                return Err(liveness::explain(error, self.comm.view(), Some(&self.comm)));
+                Err(error)
             }
-            receive
-        };
-        coll::complete(self.comm.view(), Some(&self.comm), [send, receive], all)
+        }
+    }
+
+    /// Starts a send of `bytes` bytes to one member, and a receive of as many from another one.
+    ///
+    /// # Safety
+    /// There are that many bytes at both places. They stay, and nobody else touches them, until the
+    /// requests are complete, or for ever if this fails.
+    unsafe fn post(&self, out: *const u8, into: *mut u8, bytes: usize, [to, from]: [usize; 2]) -> Result<[Request; 2]> {
+        let mut send = Request::default();
+        // SAFETY: the caller vouches for both places.
+        let receive = unsafe { message::receive(into.cast(), bytes as u64, Some(self.ranks[from]), Some(TAG), &self.comm)? };
+        let (kind, to) = (datatype::packed().raw(), to_int(self.ranks[to]));
+        // not by `message`, which counts what users' data takes
+        // SAFETY: as above.
+        let sent = unsafe { mpi_sys::MPI_Isend(out.cast(), to_int(bytes), kind, to, TAG, self.comm.raw(), send.raw_mut()) };
+        check(sent, "MPI_Isend").map_err(|error| liveness::explain(error, self.comm.view(), Some(&self.comm)))?;
+        Ok([send, receive])
     }
 
     /// Returns after all members have called it. Collective; cost as of `allgather`.
@@ -128,13 +142,92 @@ impl Group {
         self.allgather::<0>([]).map(drop)
     }
 
+    /// Begins a barrier, for a caller that has other things to move forward meanwhile. Collective:
+    /// ceil(log2 n) messages without data from each of n members.
+    pub fn start_barrier(&self) -> Result<Barrier<'_>> {
+        self.comm.is_whole()?;
+        coll::count(Some(&self.comm), 0);
+        let mut barrier = Barrier {
+            group: self,
+            distance: 1,
+            requests: [Request::default(), Request::default()],
+            patience: Patience::default(),
+        };
+        barrier.post()?;
+        Ok(barrier)
+    }
+
     /// Returns the words of the first member on all. Collective; cost as of `allgather`.
     pub fn broadcast<const N: usize>(&self, words: [u64; N]) -> Result<[u64; N]> {
         self.allgather(words).map(|all| all[0])
     }
 
+    /// Returns the largest of all members' values at each place, of lists of equal length.
+    /// Collective: ceil(log2 n) messages of the list from each of n members, since a maximum may
+    /// take a value twice.
+    pub fn largest(&self, values: &[f64]) -> Result<Vec<f64>> {
+        self.comm.is_whole()?;
+        coll::count(Some(&self.comm), size_of_val(values));
+        let (size, me, length) = (self.ranks.len(), self.me as usize, values.len());
+        // the largest that the caller knows, and room for those of another member
+        let mut all: Vec<[u64; 1]> = values.iter().map(|value| [value.to_bits()]).collect();
+        all.resize(2 * length, [0]);
+        let mut distance = 1;
+        while distance < size {
+            all = self.round(all, length, length, [(me + distance) % size, (me + size - distance) % size])?;
+            let (known, others) = all.split_at_mut(length);
+            for (known, other) in known.iter_mut().zip(others) {
+                *known = [f64::from_bits(known[0]).max(f64::from_bits(other[0])).to_bits()];
+            }
+            distance *= 2;
+        }
+        Ok(all[..length].iter().map(|word| f64::from_bits(word[0])).collect())
+    }
+
     /// Returns true on all members if all pass true. Collective; cost as of `allgather`.
     pub fn all(&self, holds: bool) -> Result<bool> {
         Ok(self.allgather([holds.into()])?.iter().all(|&[holds]| holds == 1))
+    }
+}
+
+/// A barrier in progress.
+pub struct Barrier<'a> {
+    group: &'a Group,
+    /// How far away the member is that hears from the caller in this round; doubled in each round.
+    distance: usize,
+    requests: [Request; 2],
+    patience: Patience,
+}
+
+impl Barrier<'_> {
+    /// Returns true if all members have begun the barrier.
+    ///
+    /// # Errors
+    /// A process of the communicator has ended.
+    pub fn test(&mut self) -> Result<bool> {
+        while self.distance < self.group.ranks.len() {
+            let [send, receive] = &mut self.requests;
+            let (sent, received) = (send.test()?, receive.test()?);
+            if !(sent && received) {
+                if self.patience.is_over() {
+                    self.patience.look_at_all(&self.group.comm)?;
+                }
+                return Ok(false);
+            }
+            self.distance *= 2;
+            self.post()?;
+        }
+        Ok(true)
+    }
+
+    /// Starts the messages of the current round, if there is one.
+    fn post(&mut self) -> Result<()> {
+        let (size, me) = (self.group.ranks.len(), self.group.me as usize);
+        if self.distance < size {
+            let ends = [(me + self.distance) % size, (me + size - self.distance) % size];
+            // SAFETY: no bytes.
+            self.requests = unsafe { self.group.post(std::ptr::null(), std::ptr::null_mut(), 0, ends) }?;
+        }
+        Ok(())
     }
 }

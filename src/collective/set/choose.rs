@@ -1,9 +1,12 @@
 //! Chooses the schedule of a neighborhood, the same one on all processes.
 
+use std::sync::Arc;
+
 use crate::collective::set::world::GatheredGraph;
 use crate::error::{Error, Result, catch};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::group::Group;
 use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
 use crate::select::{self, Case, Choice, Directions, Outline, Reason};
@@ -11,6 +14,7 @@ use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
+use crate::util::cast::low_half;
 
 /// Finds out if all neighborhoods together form a star, from the sum of their shares. Returns the
 /// same on all processes.
@@ -32,6 +36,31 @@ pub fn find_star(comm: &Comm, neighborhood: &Neighborhood, shares: [u64; 4]) -> 
     let weight = f64::from_le_bytes(std::array::from_fn(|i| message[i]));
     let targets = message[8..].chunks_exact(4).map(|word| u32::from_le_bytes(std::array::from_fn(|i| word[i]))).collect();
     Ok(Some(Star { hub, targets, weight }))
+}
+
+/// Returns the processes that make the same calls as this one: all, if `whole` promises that, else
+/// those that edges connect with it, directly or through others.
+///
+/// Collective: for the latter, allgathers of a word, about log2 n if n processes are connected.
+pub fn connected(comm: &Arc<Comm>, neighborhood: &Neighborhood, whole: bool) -> Result<Group> {
+    if whole {
+        return Group::new(comm, |_| true);
+    }
+    let (me, processes) = (comm.rank()?, comm.size()?);
+    // each process takes the lowest label around it, and the label of the process of that name,
+    // until nothing changes: all processes know when
+    let mut labels: Vec<u32> = (0..processes).collect();
+    loop {
+        let ends = neighborhood.sources().iter().chain(neighborhood.targets());
+        let around = ends.filter_map(|end| end.rank).map(|rank| labels[rank as usize]);
+        let lowest = around.fold(labels[me as usize], u32::min);
+        let words = coll::allgather_words(comm, [labels[lowest as usize].into()], processes)?;
+        let next: Vec<u32> = words.iter().map(|&[word]| low_half(word)).collect();
+        if next == labels {
+            return Group::new(comm, |rank| labels[rank as usize] == labels[me as usize]);
+        }
+        labels = next;
+    }
 }
 
 /// Returns which processes share nodes: the real ones, or those of the hint.

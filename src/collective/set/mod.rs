@@ -93,6 +93,11 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         }
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
+    // several schedules are compared by the processes that make the same calls
+    let group = match selected.len() {
+        0 | 1 => None,
+        _ => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
+    };
     let links = share_memory(&team, &neighborhood, &mut hints, &wanted, processes, generation)?;
     let first = team.group().ranks()[0];
     let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?.into_iter();
@@ -144,6 +149,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
             tags,
             outstanding,
             orphaned: Arc::clone(&orphaned),
+            group: group.clone(),
         };
         let bound = BoundNeighborhood::new(settings, &selected)?;
         handle.replace(operation, Some(Arc::new(bound)))?;
