@@ -3,7 +3,6 @@
 import builtins
 import ctypes
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -250,12 +249,7 @@ class Neighborhood:
     def __enter__(self) -> "Neighborhood":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        value: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()
 

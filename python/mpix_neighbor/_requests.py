@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
 
 from ._library import check, functions
@@ -88,12 +87,7 @@ class Request(Started):
     def __enter__(self) -> "Request":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        value: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.wait()
 
@@ -128,11 +122,6 @@ class Plan(Started):
     def __enter__(self) -> "Plan":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        value: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()

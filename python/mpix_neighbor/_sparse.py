@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, Optional
 
 import numpy as np
@@ -138,12 +137,7 @@ class SparsePlan:
     def __enter__(self) -> "SparsePlan":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        value: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()
 

@@ -1,7 +1,6 @@
 """Sparse windows: operations on single elements of arrays of other processes."""
 
 import ctypes
-from types import TracebackType
 from typing import Any, Optional
 
 import numpy as np
@@ -151,11 +150,6 @@ class SparseWindow:
     def __enter__(self) -> "SparseWindow":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        value: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()
