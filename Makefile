@@ -67,7 +67,7 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 .PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-python test-aarch64 \
+  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-stranger test-python test-site test-aarch64 \
   test-simulate \
   bench simulate simulated
 
@@ -313,7 +313,7 @@ test:
 	@$(MAKE) test-rest
 	@echo "make test: all passed"
 
-# the wrong MPI, tarball and packages, a simulation, programs of others, Python
+# the wrong MPI, tarball and packages, a simulation, programs of others, Python, the site
 test-rest:
 	c_tests/faults/wrong-mpi
 	c_tests/dist
@@ -321,7 +321,7 @@ test-rest:
 	@$(MAKE) test-simulate
 	@$(MAKE) test-abi test-flavors
 	clients/run quick
-	@$(MAKE) test-python
+	@$(MAKE) test-python test-site
 
 # test-pure, the documentation of the crate, test-model
 test-rust:
@@ -438,6 +438,14 @@ test-python:
 test-packages:
 	c_tests/deb
 	$(OPENMPI) c_tests/packages/run
+
+# packages, binaries and wheel in a bare Debian without Rust, by the commands of the documentation
+test-stranger:
+	c_tests/stranger
+
+# the documentation's site: built without network, its links, and in a browser where there is one
+test-site:
+	c_tests/site/run
 
 # a small simulation, where SimGrid is
 test-simulate:

@@ -24,3 +24,8 @@ def on_page_markdown(markdown, page, config, files):
         return f"]({config.repo_url}/{kind}/main/{path.relative_to(ROOT)}{match[2] or ''})"
 
     return LINK.sub(outside, BLOCK.sub(r"```\1", markdown))
+
+
+def on_post_page(output, page, config):
+    # the theme would ask the repository's host for its stars
+    return output.replace(' data-md-component="source"', "")

@@ -625,6 +625,8 @@ fn info_names_variables_and_limits() {
     assert!(text.contains("\n  LogGP parameters, /none: ") && !text.contains("hidden"), "{text}");
     assert!(text.contains(&format!("version: {}\n", env!("CARGO_PKG_VERSION"))), "{text}");
     assert!(info(&[]).contains("\nEnvironment:\n  none\n"));
+    assert!(text.contains("\n\nSelf-test:\n  schedules: 16 processes with 5 messages each: direct, "), "{text}");
+    assert!(text.ends_with("\n  passed\n"), "{text}");
 
     let limited = format!("ulimit -n 77; exec {} info", env!("CARGO_BIN_EXE_mpix-neighbor"));
     let output = Command::new("sh").args(["-c", &limited]).output().unwrap();

@@ -7,24 +7,73 @@ Each function for the blocks of one side takes the buffer, the number of blocks,
 import contextlib
 import ctypes
 import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Optional, Union
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
+from mpi4py.typing import Buffer
 
 from ._library import Handle, handle, handles
 
-__all__ = ["Blocks", "address", "block", "blocks", "fields", "general", "hints", "vector"]
+__all__ = [
+    "Blocks",
+    "BufferSpec",
+    "Hints",
+    "address",
+    "block",
+    "blocks",
+    "datatype_of",
+    "fields",
+    "general",
+    "hints",
+    "vector",
+    "view",
+    "writable",
+]
 
+# an array, a buffer or a DLPack tensor, or a list or tuple of it, counts, displacements, a datatype
+BufferSpec = Union[Buffer, Sequence[Any]]
+Hints = Union[MPI.Info, Mapping[str, object], None]
 
 # datatypes by the character that names them in NumPy and in the buffer protocol
-_types = {}
+_types: dict[str, MPI.Datatype] = {}
 
 
-def _type_of(data) -> MPI.Datatype:
+def view(data: Any) -> npt.NDArray[Any]:
+    """Returns a NumPy array of the memory of an array, a buffer or a DLPack tensor on the CPU.
+
+    What has no memory to share, such as a number, is copied.
+    """
+    if isinstance(data, np.ndarray):
+        return data
+    if hasattr(data, "__dlpack__"):
+        return np.from_dlpack(data)
+    try:
+        data = memoryview(data)
+    except TypeError:
+        pass
+    return np.asarray(data)
+
+
+def writable(data: Any) -> npt.NDArray[Any]:
+    """Returns a NumPy array of the memory of what others write into."""
+    array = view(data)
+    if not array.flags.c_contiguous:
+        raise TypeError("the array is not in one piece")
+    # an error where there is no memory to write into
+    memory: Any = _memory(data, received=True)
+    # NumPy takes a tensor of the older protocol for one that may not be written
+    return array if array.flags.writeable else np.frombuffer(memory, array.dtype).reshape(array.shape)
+
+
+def datatype_of(data: Any) -> MPI.Datatype:
     """Returns the datatype of an array's elements."""
     if type(data) is not np.ndarray and hasattr(data, "__dlpack__"):
-        data = np.from_dlpack(data)
-    code = data.dtype.char if isinstance(data, np.ndarray) else memoryview(data).format
+        data = view(data)
+    # in another order of bytes, a buffer's format begins with that
+    code = data.dtype.char if type(data) is np.ndarray and data.dtype.isnative else memoryview(data).format
     try:
         return _types[code]
     except KeyError:
@@ -38,7 +87,7 @@ def _type_of(data) -> MPI.Datatype:
     return found
 
 
-def _memory(data, received: bool):
+def _memory(data: Any, received: bool) -> Optional[MPI.buffer]:
     """Returns the memory of an object: of an array, a buffer, or a DLPack tensor on the CPU."""
     if data is None:
         return None
@@ -48,12 +97,12 @@ def _memory(data, received: bool):
     return memory
 
 
-def address(array: np.ndarray) -> int:
+def address(array: npt.NDArray[Any]) -> int:
     """Returns where an array's elements lie."""
     return MPI.buffer(array).address if array.size else 0
 
 
-def _split(spec):
+def _split(spec: BufferSpec) -> tuple[Any, Any, Any, Optional[MPI.Datatype]]:
     """Returns the data, the counts, the displacements and the datatype that a buffer names."""
     if not isinstance(spec, (list, tuple)):
         return spec, None, None, None
@@ -88,9 +137,16 @@ class Blocks:
 
     __slots__ = ("_bare", "_data", "_dtype", "_ids", "_lists", "arguments", "keep", "width")
 
-    def __init__(self, spec, arguments: tuple, keep: tuple, width: int = 0, stable: bool = True):
+    def __init__(
+        self,
+        spec: Optional[BufferSpec],
+        arguments: tuple[Any, ...],
+        keep: tuple[Any, ...],
+        width: int = 0,
+        stable: bool = True,
+    ):
         self.arguments, self.keep, self.width = arguments, keep, width
-        self._data = None
+        self._data: Optional[weakref.ref[npt.NDArray[Any]]] = None
         parts = list(spec) if isinstance(spec, (list, tuple)) else [spec]
         data = parts[0]
         self._bare = spec is data
@@ -111,17 +167,19 @@ class Blocks:
         """Lets go of the data, which `serve` refers to weakly."""
         self.keep = self.keep[2:]
 
-    def serve(self, spec) -> bool:
+    def serve(self, spec: BufferSpec) -> bool:
         """Returns true if the arguments are those of this buffer too."""
-        data = self._data()
+        data = self._data() if self._data else None
         if type(spec) is not list and type(spec) is not tuple:
-            return self._bare and spec is data and data.dtype is self._dtype
+            return self._bare and data is not None and spec is data and data.dtype is self._dtype
         if tuple(map(id, spec)) != self._ids or data is None or data.dtype is not self._dtype:
             return False
         return not self._lists or all(spec[i] == copy for i, copy in self._lists)
 
 
-def _integers(lists, number: int, wide: bool):
+def _integers(
+    lists: list[tuple[Any, str]], number: int, wide: bool
+) -> tuple[list[npt.NDArray[Any]], int, bool]:
     """Returns arrays of numbers of one width, the width, and true if no array had to be copied.
 
     `lists` are pairs of a list and its name.
@@ -137,7 +195,7 @@ def _integers(lists, number: int, wide: bool):
     return made, 4 if narrow else 8, in_place
 
 
-def _items(memory, type) -> int:
+def _items(memory: MPI.buffer, type: MPI.Datatype) -> int:
     """Returns how many elements of a datatype lie in memory."""
     extent = type.extent
     if extent <= 0 or memory.nbytes % extent:
@@ -145,7 +203,7 @@ def _items(memory, type) -> int:
     return memory.nbytes // extent
 
 
-def _shared(memory, type, number: int) -> int:
+def _shared(memory: Optional[MPI.buffer], type: MPI.Datatype, number: int) -> int:
     """Returns how many elements each of equal blocks has."""
     items = _items(memory, type) if memory is not None else 0
     if number > 1 and items % number:
@@ -153,25 +211,25 @@ def _shared(memory, type, number: int) -> int:
     return items // max(number, 1)
 
 
-def blocks(spec, number: int, received: bool = False, wide: bool = False) -> Blocks:
+def blocks(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns equal blocks, as many as `number`. A count in `spec` is that of one block."""
     data, count, displs, type = _split(spec)
     if displs is not None:
         raise ValueError("the blocks are equal: displacements are for the calls that end in v or w")
     memory = _memory(data, received)
-    type = type or _type_of(data)
+    type = type or datatype_of(data)
     if count is None:
         count = _shared(memory, type, number)
     at = memory.address if memory is not None else None
     return Blocks(spec, (at, count, handle(type)), (memory, data, type))
 
 
-def block(spec, _number: int, received: bool = False, wide: bool = False) -> Blocks:
+def block(spec: BufferSpec, _number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns one block."""
     return blocks(spec, 1, received)
 
 
-def vector(spec, number: int, received: bool = False, wide: bool = False) -> Blocks:
+def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns blocks of their own sizes.
 
     Without displacements, the blocks lie one after the other; without counts, they are equal. The
@@ -179,7 +237,7 @@ def vector(spec, number: int, received: bool = False, wide: bool = False) -> Blo
     """
     data, counts, displs, type = _split(spec)
     memory = _memory(data, received)
-    type = type or _type_of(data)
+    type = type or datatype_of(data)
     if counts is None:
         counts = [_shared(memory, type, number)] * number
     # displacements that follow from counts do not follow when these are written
@@ -195,7 +253,7 @@ def vector(spec, number: int, received: bool = False, wide: bool = False) -> Blo
     return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable)
 
 
-def general(spec, number: int, received: bool = False, wide: bool = False) -> Blocks:
+def general(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns blocks of their own layouts.
 
     `spec` is `[data, counts, displs, types]`, where displacements are bytes.
@@ -220,16 +278,16 @@ def general(spec, number: int, received: bool = False, wide: bool = False) -> Bl
     return Blocks(spec, arguments, (memory, data, counts, displs, types, array), width, stable=False)
 
 
-def fields(specs, number: int, received: bool = False, wide: bool = False) -> Blocks:
+def fields(specs: Iterable[BufferSpec], number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns the blocks of several fields; each of `specs` is that of `general` for one field.
 
     The number of fields comes first, once for both sides.
     """
     each = [general(spec, number, received) for spec in specs]
-    memories, counts, displs, types = ([side.keep[i] for side in each] for i in (0, 2, 3, 4))
+    memories, field_counts, field_displs, types = ([side.keep[i] for side in each] for i in (0, 2, 3, 4))
     buffers = (ctypes.c_void_p * max(len(each), 1))(*(side.arguments[0] for side in each))
     none = np.empty(0, np.int64)
-    counts, displs = np.concatenate([none, *counts]), np.concatenate([none, *displs])
+    counts, displs = np.concatenate([none, *field_counts]), np.concatenate([none, *field_displs])
     array = (Handle * max(counts.size, 1))(*(handle(type) for list in types for type in list))
     arguments = ctypes.addressof(buffers), address(counts), address(displs), ctypes.addressof(array)
     keep = memories, each, counts, displs, types, array, buffers
@@ -237,7 +295,7 @@ def fields(specs, number: int, received: bool = False, wide: bool = False) -> Bl
 
 
 @contextlib.contextmanager
-def hints(info):
+def hints(info: Hints) -> Iterator[int]:
     """Lends the handle of hints; a dict is an `MPI.Info` for as long."""
     if info is None or isinstance(info, MPI.Info):
         yield handle(info if info is not None else MPI.INFO_NULL)

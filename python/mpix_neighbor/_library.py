@@ -3,6 +3,8 @@
 import ctypes
 import os
 import pathlib
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from mpi4py import MPI
 
@@ -40,7 +42,7 @@ _KINDS = {"i": ctypes.c_int, "n": ctypes.c_int64, "h": Handle, "p": ctypes.c_voi
 handle = MPI._handleof
 
 
-def handles(objects):
+def handles(objects: Sequence[Any]) -> Any:
     """Returns an array of the handles of MPI objects."""
     return (Handle * len(objects))(*map(handle, objects))
 
@@ -55,7 +57,7 @@ def _flavor() -> str:
     return "abi" if has_abi else "ompi"
 
 
-def _own(name: str):
+def _own(name: str) -> Optional[str]:
     """Returns a file of the package for this family of MPIs, or None."""
     file = pathlib.Path(__file__).parent / "lib" / _flavor() / name
     return str(file) if file.exists() else None
@@ -93,7 +95,7 @@ def mpi_folder() -> str:
     return found[0] if found else ""
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     # the package's libraries name no MPI; they take that of mpi4py
     ctypes.CDLL(MPI.__file__, mode=os.RTLD_GLOBAL | os.RTLD_NOLOAD)
     try:
@@ -113,7 +115,7 @@ def _load():
 functions = _load()
 
 
-def read_text(function, *arguments):
+def read_text(function: Any, *arguments: int) -> tuple[int, str]:
     """Calls a function that returns a text of any length. Returns its code and the text."""
     length = ctypes.c_int()
     code = function(*arguments, 0, None, ctypes.addressof(length))
@@ -122,7 +124,7 @@ def read_text(function, *arguments):
     return code, text.value.decode(errors="replace")
 
 
-def check(code: int, comm=MPI.COMM_WORLD) -> None:
+def check(code: int, comm: MPI.Comm = MPI.COMM_WORLD) -> None:
     """Raises the error of a call on a communicator, if it returned one."""
     if code != MPI.SUCCESS:
         _, text = read_text(functions.MPIX_Neighbor_error_string, handle(comm))

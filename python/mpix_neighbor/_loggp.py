@@ -2,8 +2,11 @@
 
 import ctypes
 import dataclasses
+from typing import Optional
 
-from ._buffers import hints
+from mpi4py import MPI
+
+from ._buffers import Hints, hints
 from ._functions import LOGGP_UNLIMITED
 from ._library import check, functions, handle
 
@@ -45,18 +48,18 @@ class Loggp:
     recv_overhead: float
     gap: float
     gap_per_byte: float
-    eager: "int | None" = None
+    eager: Optional[int] = None
     deviation: float = 0.0
 
     @classmethod
     def _of(cls, found: _Loggp) -> "Loggp":
-        values = {name: getattr(found, name) for name, _ in _Loggp._fields_}
+        values = {field[0]: getattr(found, field[0]) for field in _Loggp._fields_}
         if values["eager"] == LOGGP_UNLIMITED:
             values["eager"] = None
         return cls(**values)
 
     @classmethod
-    def measure(cls, comm, info=None) -> "Loggp":
+    def measure(cls, comm: MPI.Intracomm, info: Hints = None) -> "Loggp":
         """Measures between process 0 and one of another node, or process 1.
 
         Every process of the communicator calls this. The hint `loggp_seconds` says for how long.
@@ -67,13 +70,13 @@ class Loggp:
         return cls._of(found)
 
     @classmethod
-    def of(cls, comm) -> "Loggp":
+    def of(cls, comm: MPI.Intracomm) -> "Loggp":
         """Returns the parameters that are in effect on a communicator."""
         found = _Loggp()
         check(functions.MPIX_Loggp_get(handle(comm), ctypes.addressof(found)), comm)
         return cls._of(found)
 
-    def set(self, comm) -> None:
+    def set(self, comm: MPI.Intracomm) -> None:
         """Puts the parameters into effect on a communicator. Every process of it calls this."""
         values = dataclasses.asdict(self)
         if self.eager is None:

@@ -2,11 +2,14 @@
 
 import builtins
 import ctypes
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Optional
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
-from ._buffers import block, blocks, fields, general, hints, vector
+from ._buffers import Blocks, BufferSpec, Hints, block, blocks, fields, general, hints, vector
 from ._functions import (
     NEIGHBOR_ACCUMULATE as ACCUMULATE,
     NEIGHBOR_ALLTOALL as ALLTOALL,
@@ -14,14 +17,14 @@ from ._functions import (
     NEIGHBOR_REDUCE as REDUCE,
 )
 from ._library import check, functions, handle, read_text
-from ._requests import Plan, Request
+from ._requests import Plan, Request, Started
 
 __all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
 
 ALL = GATHER | ALLTOALL | REDUCE | ACCUMULATE
 
 
-def _ranks(values):
+def _ranks(values: npt.ArrayLike) -> tuple[npt.NDArray[np.intc], int]:
     """Returns an array of C ints, and its address."""
     array = np.ascontiguousarray(values, dtype=np.intc)
     if array.ndim != 1:
@@ -29,7 +32,9 @@ def _ranks(values):
     return array, array.ctypes.data
 
 
-def _weights(values, length: int, what: str):
+def _weights(
+    values: Optional[npt.ArrayLike], length: int, what: str
+) -> tuple[Optional[npt.NDArray[np.intc]], int]:
     """As `_ranks`, for the weights of a list; None: all edges are equal."""
     if values is None:
         return None, int(MPI.UNWEIGHTED)
@@ -39,12 +44,20 @@ def _weights(values, length: int, what: str):
     return array, address
 
 
-def _paired(sendbufs, recvbufs):
+def _paired(
+    sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec]
+) -> tuple[list[BufferSpec], list[BufferSpec]]:
     """Returns the lists of both sides, which must be equally long."""
     sendbufs, recvbufs = list(sendbufs), list(recvbufs)
     if len(sendbufs) != len(recvbufs):
         raise ValueError(f"{len(sendbufs)} fields to send and {len(recvbufs)} to receive")
     return sendbufs, recvbufs
+
+
+# makes the blocks of one side of a call
+_Side = Callable[..., Blocks]
+# makes a neighborhood of operations, hints and a communicator, the last two as handles
+_Set = Callable[[int, int, int], Any]
 
 
 class _Shape:
@@ -53,14 +66,14 @@ class _Shape:
     Of each pair of functions, the second takes counts of type int.
     """
 
-    def __init__(self, name: str, send, recv):
+    def __init__(self, name: str, send: _Side, recv: _Side):
         self.send, self.recv = send, recv
         self.blocking = self._pair(f"MPIX_Neighbor_{name}")
         self.nonblocking = self._pair(f"MPIX_Ineighbor_{name}")
         self.persistent = self._pair(f"MPIX_Neighbor_{name}_plan")
 
     @staticmethod
-    def _pair(name: str):
+    def _pair(name: str) -> tuple[Any, Any]:
         return getattr(functions, name + "_c"), getattr(functions, name)
 
 
@@ -100,20 +113,28 @@ class Neighborhood:
     or `[data, counts, displs, type]`. As a context manager it is freed at the end of the block.
     """
 
-    def __init__(self, comm, sources, targets, weights=None, info=None, operations: int = ALL):
-        sources, source_at = _ranks(sources)
-        targets, target_at = _ranks(targets)
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        sources: npt.ArrayLike,
+        targets: npt.ArrayLike,
+        weights: Optional[Sequence[Optional[npt.ArrayLike]]] = None,
+        info: Hints = None,
+        operations: int = ALL,
+    ):
+        source_ranks, source_at = _ranks(sources)
+        target_ranks, target_at = _ranks(targets)
         source_weights, target_weights = (None, None) if weights is None else weights
-        source_weights, source_weights_at = _weights(source_weights, sources.size, "weights[0]")
-        target_weights, target_weights_at = _weights(target_weights, targets.size, "weights[1]")
+        in_weights, source_weights_at = _weights(source_weights, source_ranks.size, "weights[0]")
+        out_weights, target_weights_at = _weights(target_weights, target_ranks.size, "weights[1]")
 
-        def set(operations, info, comm):
+        def set(operations: int, info: int, comm: int) -> Any:
             return functions.MPIX_Neighborhood_set(
                 operations,
-                sources.size,
+                source_ranks.size,
                 source_at,
                 source_weights_at,
-                targets.size,
+                target_ranks.size,
                 target_at,
                 target_weights_at,
                 info,
@@ -121,11 +142,13 @@ class Neighborhood:
             )
 
         # they live as long as their addresses
-        self._lists = source_weights, target_weights
+        self._lists: Any = in_weights, out_weights
         self._make(comm, info, operations, set)
 
     @classmethod
-    def from_topology(cls, comm, info=None, operations: int = ALL) -> "Neighborhood":
+    def from_topology(
+        cls, comm: MPI.Intracomm, info: Hints = None, operations: int = ALL
+    ) -> "Neighborhood":
         """The neighbors in a communicator's Cartesian, graph or distributed-graph topology.
 
         They come in the order in which mpi4py's `Neighbor_alltoall` takes them.
@@ -135,29 +158,36 @@ class Neighborhood:
         return self
 
     @classmethod
-    def from_targets(cls, comm, targets, weights=None, info=None, operations: int = ALL) -> "Neighborhood":
+    def from_targets(
+        cls,
+        comm: MPI.Intracomm,
+        targets: npt.ArrayLike,
+        weights: Optional[npt.ArrayLike] = None,
+        info: Hints = None,
+        operations: int = ALL,
+    ) -> "Neighborhood":
         """The targets alone are known: a sparse exchange finds the sources."""
-        targets, at = _ranks(targets)
-        weights, weights_at = _weights(weights, targets.size, "weights")
+        ranks, at = _ranks(targets)
+        kept, weights_at = _weights(weights, ranks.size, "weights")
 
-        def set(operations, info, comm):
+        def set(operations: int, info: int, comm: int) -> Any:
             return functions.MPIX_Neighborhood_set_targets(
-                operations, targets.size, at, weights_at, info, comm
+                operations, ranks.size, at, weights_at, info, comm
             )
 
         self = cls.__new__(cls)
-        self._lists = weights
+        self._lists = kept
         self._make(comm, info, operations, set)
         return self
 
-    def reversed(self, info=None, operations: int = ALL) -> "Neighborhood":
+    def reversed(self, info: Hints = None, operations: int = ALL) -> "Neighborhood":
         """The same edges the other way round, with their weights: for a reverse halo.
 
         Block `i` sent travels to the process from which block `i` of this neighborhood comes.
         """
         one = self.operations & -self.operations
 
-        def set(operations, info, comm):
+        def set(operations: int, info: int, comm: int) -> Any:
             code = self._set(one, handle(MPI.INFO_NULL), comm)
             return code or functions.MPIX_Neighborhood_reverse(one, operations, info, comm)
 
@@ -165,14 +195,14 @@ class Neighborhood:
         made._make(self.comm, info, operations, set)
         return made
 
-    def _make(self, comm, info, operations: int, set) -> None:
+    def _make(self, comm: MPI.Intracomm, info: Hints, operations: int, set: _Set) -> None:
         """Makes a neighborhood by `set`, which takes operations, hints and a communicator."""
-        self._held: builtins.set = builtins.set()
+        self._held: builtins.set[Started] = builtins.set()
         # the last call of each collective
-        self._last: dict = {}
+        self._last: dict[_Shape, tuple[Any, ...]] = {}
         self._set = set
         self.operations = operations
-        self.comm = comm.Dup()
+        self.comm: MPI.Intracomm = comm.Dup()
         self._comm = handle(self.comm)
         try:
             with hints(info) as given:
@@ -219,7 +249,7 @@ class Neighborhood:
     def __enter__(self) -> "Neighborhood":
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()
 
@@ -232,7 +262,7 @@ class Neighborhood:
         check(code, self.comm)
         return text
 
-    def _bind(self, shape: "_Shape", send, recv):
+    def _bind(self, shape: _Shape, send: Any, recv: Any) -> tuple[Blocks, Blocks, bool]:
         """Returns both sides of a call."""
         sides = shape.send(send, self.outdegree), shape.recv(recv, self.indegree, received=True)
         widths = {side.width for side in sides}
@@ -244,101 +274,110 @@ class Neighborhood:
             )
         return (*sides, 4 in widths and 8 not in widths)
 
-    def _run(self, shape: "_Shape", send, recv, *op) -> None:
+    def _run(self, shape: _Shape, send: Any, recv: Any, *op: MPI.Op) -> None:
         last = self._last.get(shape)
         if last is not None and last[0](send) and last[1](recv):
-            code = last[2](*last[3], *map(handle, op), self._comm)
+            # most of a call's time goes into its arguments: those without an operator are complete
+            code = last[2](*last[3], *map(handle, op), self._comm) if op else last[2](*last[3])
         else:
             first, second, width = self._bind(shape, send, recv)
             arguments = *first.arguments, *second.arguments
             code = shape.blocking[width](*arguments, *map(handle, op), self._comm)
             if first.stable and second.stable:
-                self._last[shape] = first.serve, second.serve, shape.blocking[width], arguments
+                complete = arguments if op else (*arguments, self._comm)
+                self._last[shape] = first.serve, second.serve, shape.blocking[width], complete
                 first.weaken()
                 second.weaken()
         if code:
             check(code, self.comm)
 
-    def _start(self, shape: "_Shape", send, recv, *op) -> Request:
+    def _start(self, shape: _Shape, send: Any, recv: Any, *op: MPI.Op) -> Request:
         sides = self._bind(shape, send, recv)
         request = Request(self, self.indegree, (send, recv, sides, op))
         self._call(request, shape.nonblocking[sides[2]], sides, op)
         return request
 
-    def _plan(self, shape: "_Shape", send, recv, *op) -> Plan:
+    def _plan(self, shape: _Shape, send: Any, recv: Any, *op: MPI.Op) -> Plan:
         sides = self._bind(shape, send, recv)
         plan = Plan(self, self.indegree, (send, recv, sides, op))
         self._call(plan, shape.persistent[sides[2]], sides, op, handle(MPI.INFO_NULL))
         return plan
 
-    def _call(self, started, function, sides, op, *rest) -> None:
+    def _call(
+        self,
+        started: Started,
+        function: Any,
+        sides: tuple[Blocks, Blocks, bool],
+        op: tuple[MPI.Op, ...],
+        *rest: int,
+    ) -> None:
         arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
         code = function(*arguments, started._at)
         if code:
             self._held.discard(started)
             check(code, self.comm)
 
-    def Gather(self, sendbuf, recvbuf) -> None:
+    def Gather(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends one block to all targets and receives one from each source."""
         self._run(_GATHER, sendbuf, recvbuf)
 
-    def Igather(self, sendbuf, recvbuf) -> Request:
+    def Igather(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Request:
         """Starts `Gather`. The buffers belong to the call until it is complete."""
         return self._start(_GATHER, sendbuf, recvbuf)
 
-    def Gather_plan(self, sendbuf, recvbuf) -> Plan:
+    def Gather_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
         """Makes a plan of `Gather` with these buffers, to be run any number of times."""
         return self._plan(_GATHER, sendbuf, recvbuf)
 
-    def Gatherv(self, sendbuf, recvbuf) -> None:
+    def Gatherv(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends one block to all targets and receives one of its own size from each source."""
         self._run(_GATHERV, sendbuf, recvbuf)
 
-    def Igatherv(self, sendbuf, recvbuf) -> Request:
+    def Igatherv(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Request:
         """Starts `Gatherv`. The buffers belong to the call until it is complete."""
         return self._start(_GATHERV, sendbuf, recvbuf)
 
-    def Gatherv_plan(self, sendbuf, recvbuf) -> Plan:
+    def Gatherv_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
         """Makes a plan of `Gatherv` with these buffers, to be run any number of times."""
         return self._plan(_GATHERV, sendbuf, recvbuf)
 
-    def Alltoall(self, sendbuf, recvbuf) -> None:
+    def Alltoall(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends a block of its own to each target and receives one from each source, all equally long."""
         self._run(_ALLTOALL, sendbuf, recvbuf)
 
-    def Ialltoall(self, sendbuf, recvbuf) -> Request:
+    def Ialltoall(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Request:
         """Starts `Alltoall`. The buffers belong to the call until it is complete."""
         return self._start(_ALLTOALL, sendbuf, recvbuf)
 
-    def Alltoall_plan(self, sendbuf, recvbuf) -> Plan:
+    def Alltoall_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
         """Makes a plan of `Alltoall` with these buffers, to be run any number of times."""
         return self._plan(_ALLTOALL, sendbuf, recvbuf)
 
-    def Alltoallv(self, sendbuf, recvbuf) -> None:
+    def Alltoallv(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends a block of its own size to each target and receives one from each source."""
         self._run(_ALLTOALLV, sendbuf, recvbuf)
 
-    def Ialltoallv(self, sendbuf, recvbuf) -> Request:
+    def Ialltoallv(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Request:
         """Starts `Alltoallv`. The buffers belong to the call until it is complete."""
         return self._start(_ALLTOALLV, sendbuf, recvbuf)
 
-    def Alltoallv_plan(self, sendbuf, recvbuf) -> Plan:
+    def Alltoallv_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
         """Makes a plan of `Alltoallv` with these buffers, to be run any number of times."""
         return self._plan(_ALLTOALLV, sendbuf, recvbuf)
 
-    def Alltoallw(self, sendbuf, recvbuf) -> None:
+    def Alltoallw(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends a block of its own size and layout to each target and receives one from each source."""
         self._run(_ALLTOALLW, sendbuf, recvbuf)
 
-    def Ialltoallw(self, sendbuf, recvbuf) -> Request:
+    def Ialltoallw(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Request:
         """Starts `Alltoallw`. The buffers belong to the call until it is complete."""
         return self._start(_ALLTOALLW, sendbuf, recvbuf)
 
-    def Alltoallw_plan(self, sendbuf, recvbuf) -> Plan:
+    def Alltoallw_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
         """Makes a plan of `Alltoallw` with these buffers, to be run any number of times."""
         return self._plan(_ALLTOALLW, sendbuf, recvbuf)
 
-    def Alltoallw_fields(self, sendbufs, recvbufs) -> None:
+    def Alltoallw_fields(self, sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec]) -> None:
         """Does for each of several fields what `Alltoallw` does, in one exchange.
 
         The arguments are lists of what `Alltoallw` takes, one entry for each field. All processes
@@ -346,70 +385,70 @@ class Neighborhood:
         """
         self._run(_FIELDS, *_paired(sendbufs, recvbufs))
 
-    def Ialltoallw_fields(self, sendbufs, recvbufs) -> Request:
+    def Ialltoallw_fields(self, sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec]) -> Request:
         """Starts `Alltoallw_fields`. The buffers belong to the call until it is complete."""
         return self._start(_FIELDS, *_paired(sendbufs, recvbufs))
 
-    def Alltoallw_fields_plan(self, sendbufs, recvbufs) -> Plan:
+    def Alltoallw_fields_plan(self, sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec]) -> Plan:
         """Makes a plan of `Alltoallw_fields` with these buffers, to be run any number of times."""
         return self._plan(_FIELDS, *_paired(sendbufs, recvbufs))
 
-    def Reduce(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+    def Reduce(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """Sends one block to all targets and combines those of the sources."""
         self._run(_REDUCE, sendbuf, recvbuf, op)
 
-    def Ireduce(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+    def Ireduce(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Request:
         """Starts `Reduce`. The buffers belong to the call until it is complete."""
         return self._start(_REDUCE, sendbuf, recvbuf, op)
 
-    def Reduce_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+    def Reduce_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
         """Makes a plan of `Reduce` with these buffers, to be run any number of times."""
         return self._plan(_REDUCE, sendbuf, recvbuf, op)
 
-    def Reducev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+    def Reducev(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """Sends a block of its own to each target and combines those of the sources."""
         self._run(_REDUCEV, sendbuf, recvbuf, op)
 
-    def Ireducev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+    def Ireducev(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Request:
         """Starts `Reducev`. The buffers belong to the call until it is complete."""
         return self._start(_REDUCEV, sendbuf, recvbuf, op)
 
-    def Reducev_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+    def Reducev_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
         """Makes a plan of `Reducev` with these buffers, to be run any number of times."""
         return self._plan(_REDUCEV, sendbuf, recvbuf, op)
 
-    def Accumulate(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+    def Accumulate(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """Sends a block to each target and combines those received with the receive buffer."""
         self._run(_ACCUMULATE, sendbuf, recvbuf, op)
 
-    def Iaccumulate(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+    def Iaccumulate(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Request:
         """Starts `Accumulate`. The buffers belong to the call until it is complete."""
         return self._start(_ACCUMULATE, sendbuf, recvbuf, op)
 
-    def Accumulate_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+    def Accumulate_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
         """Makes a plan of `Accumulate` with these buffers, to be run any number of times."""
         return self._plan(_ACCUMULATE, sendbuf, recvbuf, op)
 
-    def Accumulatev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+    def Accumulatev(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """As `Accumulate`, with blocks of their own sizes."""
         self._run(_ACCUMULATEV, sendbuf, recvbuf, op)
 
-    def Iaccumulatev(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+    def Iaccumulatev(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Request:
         """Starts `Accumulatev`. The buffers belong to the call until it is complete."""
         return self._start(_ACCUMULATEV, sendbuf, recvbuf, op)
 
-    def Accumulatev_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+    def Accumulatev_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
         """Makes a plan of `Accumulatev` with these buffers, to be run any number of times."""
         return self._plan(_ACCUMULATEV, sendbuf, recvbuf, op)
 
-    def Accumulatew(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> None:
+    def Accumulatew(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """As `Accumulate`, with blocks of their own sizes and layouts."""
         self._run(_ACCUMULATEW, sendbuf, recvbuf, op)
 
-    def Iaccumulatew(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Request:
+    def Iaccumulatew(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Request:
         """Starts `Accumulatew`. The buffers belong to the call until it is complete."""
         return self._start(_ACCUMULATEW, sendbuf, recvbuf, op)
 
-    def Accumulatew_plan(self, sendbuf, recvbuf, op: MPI.Op = MPI.SUM) -> Plan:
+    def Accumulatew_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
         """Makes a plan of `Accumulatew` with these buffers, to be run any number of times."""
         return self._plan(_ACCUMULATEW, sendbuf, recvbuf, op)

@@ -2,16 +2,20 @@
 
 import ctypes
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Optional
 
 from ._library import check, functions
 
-__all__ = ["Plan", "Request"]
+if TYPE_CHECKING:
+    from ._neighborhood import Neighborhood
+
+__all__ = ["Plan", "Request", "Started"]
 
 
-class _Started:
+class Started:
     """What a nonblocking collective and a plan have in common."""
 
-    def __init__(self, neighborhood, sources: int, keep):
+    def __init__(self, neighborhood: "Neighborhood", sources: int, keep: Any):
         self._neighborhood = neighborhood
         self._request = ctypes.c_void_p()
         self._at = ctypes.addressof(self._request)
@@ -73,7 +77,7 @@ class _Started:
             yield from indices[: count.value]
 
 
-class Request(_Started):
+class Request(Started):
     """A nonblocking collective under way.
 
     Complete it with `wait`, or with `test` until it returns true. As a context manager it waits at
@@ -83,12 +87,12 @@ class Request(_Started):
     def __enter__(self) -> "Request":
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.wait()
 
 
-class Plan(_Started):
+class Plan(Started):
     """A collective whose arguments stay the same, to be run any number of times.
 
     As a context manager it is freed at the end of the block.
@@ -118,6 +122,6 @@ class Plan(_Started):
     def __enter__(self) -> "Plan":
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()

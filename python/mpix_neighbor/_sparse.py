@@ -2,23 +2,36 @@
 
 import ctypes
 from collections.abc import Mapping
+from typing import Any, Optional
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
 
-from ._buffers import address, hints
+from ._buffers import Hints, address, hints, view
 from ._library import check, functions, handle
 
 __all__ = ["SparsePlan", "sparse_exchange", "sparse_sources"]
 
+# by their senders: an array, or a list where a process sent several
+Received = dict[int, Any]
+# sources, counts and displacements of messages, and all their elements
+_Listed = tuple[list[int], list[int], list[int], int]
 
-def sparse_exchange(comm, messages: Mapping, dtype=None, info=None) -> dict:
+
+def sparse_exchange(
+    comm: MPI.Intracomm,
+    messages: Mapping[int, Any],
+    dtype: Optional[npt.DTypeLike] = None,
+    info: Hints = None,
+) -> Received:
     """Sends an array to each of some processes, and returns what others sent to this one.
 
     comm
         An intracommunicator. Every process of it calls this, also one that sends nothing.
     messages
-        Arrays by the ranks of their receivers. A list of arrays is as many messages.
+        Arrays by the ranks of their receivers; buffers and DLPack tensors on the CPU too. A list of
+        arrays is as many messages.
     dtype
         The type of their elements, the same on all processes; by default that of the arrays. A
         process that sends nothing has to give it, unless it is `float`.
@@ -59,7 +72,13 @@ class SparsePlan:
         write into the same arrays.
     """
 
-    def __init__(self, comm, messages: Mapping, dtype=None, info=None):
+    def __init__(
+        self,
+        comm: MPI.Intracomm,
+        messages: Mapping[int, Any],
+        dtype: Optional[npt.DTypeLike] = None,
+        info: Hints = None,
+    ):
         self._comm = comm
         self._plan = ctypes.c_void_p()
         self._sent = _Sent(messages, dtype)
@@ -91,7 +110,7 @@ class SparsePlan:
         check(functions.MPIX_Sparse_plan_start(self._plan), self._comm)
         return self
 
-    def wait(self) -> dict:
+    def wait(self) -> Received:
         """Waits until the run is complete, and returns `received`."""
         check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm)
         self._take()
@@ -105,7 +124,7 @@ class SparsePlan:
             self._take()
         return bool(flag.value)
 
-    def run(self) -> dict:
+    def run(self) -> Received:
         """Starts a run, waits for it, and returns `received`."""
         return self.start().wait()
 
@@ -118,7 +137,7 @@ class SparsePlan:
     def __enter__(self) -> "SparsePlan":
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()
 
@@ -130,10 +149,10 @@ class _Sent:
         What the C functions take, up to the datatypes.
     """
 
-    def __init__(self, messages: Mapping, dtype):
+    def __init__(self, messages: Mapping[int, Any], dtype: Optional[npt.DTypeLike]):
         lists = [(rank, each if isinstance(each, list) else [each]) for rank, each in messages.items()]
         ranks = [rank for rank, arrays in lists for _ in arrays]
-        self._arrays = [np.asarray(array) for _, arrays in lists for array in arrays]
+        self._arrays = [view(array) for _, arrays in lists for array in arrays]
         if dtype is None:
             kinds = {array.dtype for array in self._arrays}
             if len(kinds) > 1:
@@ -171,7 +190,7 @@ class _Sent:
         self._element.Free()
 
 
-def _listed(result):
+def _listed(result: ctypes.c_void_p) -> _Listed:
     """Returns the sources, counts and displacements of a result's messages, and all elements."""
     number, elements = ctypes.c_int(), ctypes.c_int64()
     check(functions.MPIX_Sparse_get_count(result, ctypes.addressof(number), ctypes.addressof(elements)))
@@ -185,9 +204,9 @@ def _listed(result):
     return sources.tolist(), counts.tolist(), displs.tolist(), elements.value
 
 
-def _messages(listed, data) -> dict:
+def _messages(listed: _Listed, data: npt.NDArray[Any]) -> Received:
     """Returns the messages of a result by their senders, as parts of `data`."""
-    received: dict = {}
+    received: Received = {}
     for source, count, displ in zip(*listed[:3]):
         array = data[displ : displ + count]
         if source not in received:
@@ -199,17 +218,17 @@ def _messages(listed, data) -> dict:
     return received
 
 
-def sparse_sources(comm, targets, info=None) -> list:
+def sparse_sources(comm: MPI.Intracomm, targets: npt.ArrayLike, info: Hints = None) -> list[int]:
     """Returns the ranks of the processes that list this one as a target, ascending.
 
     Every process of the communicator calls this.
     """
-    targets = np.ascontiguousarray(targets, dtype=np.intc)
+    ranks = np.ascontiguousarray(targets, dtype=np.intc)
     result = ctypes.c_void_p()
     try:
         with hints(info) as given:
             code = functions.MPIX_Sparse_sources(
-                targets.size, address(targets), given, handle(comm), ctypes.addressof(result)
+                ranks.size, address(ranks), given, handle(comm), ctypes.addressof(result)
             )
         check(code, comm)
         return _listed(result)[0]

@@ -1,11 +1,14 @@
 """Sparse windows: operations on single elements of arrays of other processes."""
 
 import ctypes
+from typing import Any, Optional
 
 import numpy as np
+import numpy.typing as npt
 from mpi4py import MPI
+from mpi4py.typing import Buffer
 
-from ._buffers import address, hints
+from ._buffers import Hints, address, datatype_of, hints, view, writable
 from ._library import check, functions, handle
 
 __all__ = ["SparseWindow"]
@@ -17,26 +20,26 @@ class SparseWindow:
     comm
         An intracommunicator. Every process of it makes the window, and frees it.
     array
-        The process's own elements, a NumPy array in one piece; of the same dtype on all processes,
-        of any length.
+        The process's own elements: a NumPy array, a buffer or a DLPack tensor on the CPU, in one
+        piece; of the same type on all processes, of any length.
     info
         Hints: an `MPI.Info`, or a dict such as `{"window_batch": 16384}`.
+
+    `window.array` is a NumPy array of the same memory.
 
     Operations travel in batches and have been applied when `flush` or `fence` returns. A process
     applies what others do to its elements while it is in a call of this package. As a context
     manager the window is freed at the end of the block.
     """
 
-    def __init__(self, comm, array: np.ndarray, info=None):
-        if not (isinstance(array, np.ndarray) and array.flags.c_contiguous and array.flags.writeable):
-            raise TypeError("a window needs a NumPy array that is in one piece and can be written")
-        self.array, self.comm = array, comm
-        self._type = MPI.Datatype.fromcode(array.dtype.char)
+    def __init__(self, comm: MPI.Intracomm, array: Buffer, info: Hints = None):
+        self.array, self.comm = writable(array), comm
+        self._type = datatype_of(self.array)
         self._window = ctypes.c_void_p()
         with hints(info) as given:
             code = functions.MPIX_Sparse_window_create_c(
-                address(array),
-                array.size,
+                address(self.array),
+                self.array.size,
                 handle(self._type),
                 given,
                 handle(comm),
@@ -48,14 +51,14 @@ class SparseWindow:
         if code:
             check(code, self.comm)
 
-    def _indices(self, indices) -> np.ndarray:
-        return np.atleast_1d(np.ascontiguousarray(indices, dtype=np.intp))
+    def _indices(self, indices: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        return np.ascontiguousarray(indices, dtype=np.intp).reshape(-1)
 
-    def _values(self, values, indices) -> np.ndarray:
+    def _values(self, values: npt.ArrayLike, indices: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Returns as many values as indices; one value serves all."""
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.array.dtype), indices.shape))
 
-    def put(self, target: int, indices, values) -> None:
+    def put(self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike) -> None:
         """Writes elements of a process."""
         indices = self._indices(indices)
         values = self._values(values, indices)
@@ -65,7 +68,9 @@ class SparseWindow:
             )
         )
 
-    def accumulate(self, target: int, indices, values, op: MPI.Op = MPI.SUM) -> None:
+    def accumulate(
+        self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike, op: MPI.Op = MPI.SUM
+    ) -> None:
         """Combines values with elements of a process."""
         indices = self._indices(indices)
         values = self._values(values, indices)
@@ -75,7 +80,7 @@ class SparseWindow:
             )
         )
 
-    def get(self, target: int, indices) -> np.ndarray:
+    def get(self, target: int, indices: npt.ArrayLike) -> npt.NDArray[Any]:
         """Returns elements of a process."""
         indices = self._indices(indices)
         result = np.empty(indices.shape, self.array.dtype)
@@ -87,7 +92,9 @@ class SparseWindow:
         self.flush()
         return result
 
-    def fetch_and_op(self, target: int, indices, values, op: MPI.Op = MPI.SUM) -> np.ndarray:
+    def fetch_and_op(
+        self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike, op: MPI.Op = MPI.SUM
+    ) -> npt.NDArray[Any]:
         """Combines values with elements of a process, and returns what they were before."""
         indices = self._indices(indices)
         values = self._values(values, indices)
@@ -106,7 +113,9 @@ class SparseWindow:
         self.flush()
         return result
 
-    def compare_and_swap(self, target: int, indices, values, compare) -> np.ndarray:
+    def compare_and_swap(
+        self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike, compare: npt.ArrayLike
+    ) -> npt.NDArray[Any]:
         """Writes elements of a process that equal `compare`, and returns what all were before."""
         indices = self._indices(indices)
         values, compare = self._values(values, indices), self._values(compare, indices)
@@ -141,6 +150,6 @@ class SparseWindow:
     def __enter__(self) -> "SparseWindow":
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()

@@ -17,7 +17,7 @@ from ._library import mpi_folder, preload
 __all__ = ["command", "main"]
 
 
-def command(arguments: list) -> list:
+def command(arguments: list[str]) -> list[str]:
     """Returns the command that starts a program with the preload library."""
     for split, argument in enumerate(arguments):
         if argument.endswith(".py") or argument in ("-m", "-c"):

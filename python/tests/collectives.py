@@ -3,7 +3,7 @@
 import array
 
 import numpy as np
-from checks import comm, check, finish, raises
+from checks import Tensor, check, comm, finish, raises
 from mpi4py import MPI
 
 from mpix_neighbor import ALLTOALL, Neighborhood
@@ -195,18 +195,6 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
     edges3.Alltoall(bytes([me] * 3), got)
     check(list(got) == [s for s, _ in sources], f"bytes: {list(got)}")
 
-    class Tensor:
-        """What exports its memory by DLPack alone."""
-
-        def __init__(self, array):
-            self.array = array
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-
     tensor = Tensor(np.zeros(3))
     edges3.Alltoall(Tensor(np.full(3, float(me))), tensor)
     edges3.Alltoallv([Tensor(np.full(3, float(me))), [1, 1, 1]], [tensor, np.ones(3, np.intc)])
@@ -221,6 +209,9 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
     check("2 entries, not 3" in str(error), str(error))
     raises(ValueError, lambda: edges3.Alltoall(np.zeros(4), np.zeros(3)))
     raises(TypeError, lambda: edges3.Alltoall(np.zeros(3, dtype="i4,i4"), np.zeros(3)))
+    # MPI would add the bytes of numbers in the other order as if they were in its own
+    error = raises(TypeError, lambda: edges3.Reduce(np.zeros(1, dtype=">f8"), np.zeros(1, dtype=">f8")))
+    check(">d" in str(error), str(error))
     error = raises(MPI.Exception, lambda: edges3.Alltoall([np.zeros(3), -1, MPI.DOUBLE], np.zeros(3)))
     check("sendcount" in str(error) and error.Get_error_class() == MPI.ERR_COUNT, str(error))
 

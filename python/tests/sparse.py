@@ -1,12 +1,22 @@
 """Sparse exchanges and windows."""
 
+from array import array as elements
+
 import numpy as np
-from checks import check, comm, finish, raises
+from checks import Tensor, check, comm, finish, raises
 from mpi4py import MPI
 
 from mpix_neighbor import Loggp, SparsePlan, SparseWindow, sparse_exchange, sparse_sources
 
 me, n = comm.rank, comm.size
+
+
+class OlderTensor(Tensor):
+    """The protocol without versions, which NumPy takes for one that may not be written."""
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__()
+
 
 for protocol in ("auto", "nbx", "pex", "crystal"):
     for dtype in (float, np.int32, np.dtype([("id", "i4"), ("place", "f8", 3)])):
@@ -29,6 +39,13 @@ if me == 0:
     check(all(got[s][0][0] == s for s in got), str(got))
 else:
     check(got == {}, str(got))
+# anything that is a buffer, or a tensor
+after, before = (me + 1) % n, (me - 1) % n
+for given in (elements("d", [me, 1]), Tensor(np.array([me, 1.0])), memoryview(np.array([me, 1.0]))):
+    got = sparse_exchange(comm, {after: given})
+    check(got[before].tolist() == [before, 1], f"{type(given)}: {got}")
+got = sparse_exchange(comm, {after: bytes([me, 1])})
+check(got[before].tolist() == [before, 1] and got[before].dtype == np.uint8, f"bytes: {got}")
 check(sparse_exchange(comm, {}) == {}, "nothing")
 check(sparse_sources(comm, [(me + 1) % n]) == [(me - 1) % n], "sources")
 raises(ValueError, lambda: sparse_exchange(comm, {0: [np.zeros(1), np.zeros(1, int)]}))
@@ -75,6 +92,10 @@ for protocol in ("auto", "nbx", "pex", "crystal"):
     check(set(kept) == set(runs[-1]), str(kept))
     plan.free()
     raises(MPI.Exception, plan.start)
+tensor = Tensor(np.array([me, 0.0]))
+with SparsePlan(comm, {after: tensor}) as plan:
+    tensor.array[1] = 7
+    check(plan.run()[before].tolist() == [before, 7], f"a tensor: {plan.received}")
 with SparsePlan(comm, {}) as plan:
     check(plan.run() == {}, "a plan of nothing")
 # a run under way is completed before the plan is freed
@@ -105,7 +126,19 @@ with SparseWindow(comm, array) as window:
     check(comm.allreduce(int(won)) == 1, "one process swaps")
     error = raises(MPI.Exception, lambda: window.put(0, 10, 1.0))
     check("10" in str(error), str(error))
-raises(TypeError, lambda: SparseWindow(comm, np.zeros((4, 4))[:, 1]))
+# the memory of a buffer or a tensor
+for given in (elements("d", [0, 0]), Tensor(np.zeros(2)), OlderTensor(np.zeros(2)), np.zeros((2, 1))):
+    with SparseWindow(comm, given) as window:
+        window.put((me + 1) % n, 1, me + 1.5)
+        window.fence()
+        seen = given.array if isinstance(given, Tensor) else np.asarray(given)
+        wanted = [0, (me - 1) % n + 1.5]
+        check(seen.ravel().tolist() == wanted, f"{type(given)}: {seen}")
+        check(window.array.ravel().tolist() == wanted, f"{type(given)}: {window.array}")
+raises(TypeError, lambda: SparseWindow(comm, np.zeros((4, 4)).T))
+raises(TypeError, lambda: SparseWindow(comm, [0.0, 0.0]))
+raises(TypeError, lambda: SparseWindow(comm, np.zeros(2, dtype=">f8")))
+raises(ValueError, lambda: SparseWindow(comm, bytes(8)))
 
 # parameters of the machine
 given = Loggp(latency=3, send_overhead=1, recv_overhead=2, gap=4, gap_per_byte=0.25, eager=None)

@@ -12,7 +12,7 @@ use super::sparse;
 use crate::error::Result;
 use crate::machine;
 use crate::mpi::comm::{self, Owned as Comm};
-use crate::mpi::{self, coll, start};
+use crate::mpi::{self, MPI_Datatype, MPI_Info, coll, datatype, info, start};
 
 /// MPI, from [`Session::init`] until this value is dropped, which finalizes MPI and is collective
 /// over all processes. A process that panics aborts all others.
@@ -47,6 +47,21 @@ impl Session {
     /// Returns `MPI_COMM_WORLD`, for calls of the C ABI.
     pub fn world(&self) -> MPI_Comm {
         comm::world().raw()
+    }
+
+    /// Returns `MPI_BYTE`, for calls of the C ABI.
+    pub fn byte(&self) -> MPI_Datatype {
+        datatype::byte().raw()
+    }
+
+    /// Returns `MPI_INFO_NULL`, for calls of the C ABI.
+    pub fn no_info(&self) -> MPI_Info {
+        info::null()
+    }
+
+    /// Returns the least of the numbers that all processes pass. Collective.
+    pub fn least(&self, number: i64) -> Result<i64> {
+        Ok(coll::allreduce(self.comm(), [number], coll::Reduction::Min)?[0])
     }
 
     /// Returns the name and version of the MPI library, in one line.

@@ -12,6 +12,11 @@ unsafe extern "C" {
     safe static mpixn_max_info_key: std::ffi::c_int;
 }
 
+/// `MPI_INFO_NULL`.
+pub fn null() -> MPI_Info {
+    RSMPI_INFO_NULL
+}
+
 /// Returns true if a handle is `MPI_INFO_NULL`.
 pub fn is_null(info: MPI_Info) -> bool {
     info == RSMPI_INFO_NULL

@@ -1,5 +1,7 @@
 //! Why a command fails.
 
+use std::io::Write;
+
 /// The reason for a failure.
 #[derive(Debug)]
 pub enum Failure {
@@ -21,4 +23,10 @@ pub fn unless_nobody_reads(written: std::io::Result<()>) -> Result<(), Failure> 
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("standard output: {e}"))),
         _ => Ok(()),
     }
+}
+
+/// Writes to standard output. A closed pipe is not a failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }

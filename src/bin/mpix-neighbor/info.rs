@@ -1,6 +1,6 @@
 //! `mpix-neighbor info`: the facts that decide how the library works on this machine, for reports
 //! of problems: the build, the files that it reads by itself, environment variables, and the
-//! system's permissions and limits for shared memory.
+//! system's permissions and limits for shared memory; then a self-test.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,12 +14,14 @@ use mpix_neighbor::model::{FileError, Loggp};
 use mpix_neighbor::select::hints::{kept_folder, loggp_path, site_loggp, unknown};
 use rustix::fs::{MemfdFlags, memfd_create, statvfs};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, print};
 use crate::parameters::Parameters;
+use crate::selftest;
 use crate::text::printable;
 
 /// Print the facts that a report of a problem needs: the build, files that are read, environment
-/// variables, permissions and limits of the system
+/// variables, permissions and limits of the system; then test what works here: mpirun -n 2
+/// mpix-neighbor info
 #[derive(Args)]
 pub struct Arguments {}
 
@@ -29,20 +31,64 @@ struct Section {
     lines: Vec<(String, String)>,
 }
 
-/// The report.
-#[expect(clippy::unnecessary_wraps, reason = "as the other commands")]
+/// Prints the report, and returns the self-test of the process that prints.
 pub fn run(_: &Arguments) -> Result<String, Failure> {
-    let mut out = String::new();
-    for section in [build(), machine(), files(), environment(), shared_memory()] {
-        writeln!(out, "{}{}:", if out.is_empty() { "" } else { "\n" }, section.title).unwrap();
-        for (what, value) in &section.lines {
+    // other processes have the same to say. Launchers tell the rank before MPI does
+    let first = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"].iter().find_map(|name| variable(name));
+    if first.is_none_or(|rank| rank == "0") {
+        let mut out = String::new();
+        for section in [build(), machine(), files(), environment(), shared_memory()] {
+            out += &section.text();
+            out.push('\n');
+        }
+        // a broken MPI may end the process in the test
+        print(&out)?;
+    }
+    self_test()
+}
+
+/// Runs the checks. Where one fails, the error has what it found.
+#[cfg(not(feature = "mpi"))]
+fn self_test() -> Result<String, Failure> {
+    verdict(vec![("schedules", selftest::schedules())])
+}
+
+/// Runs the checks; collective over all processes of the launcher. Where one fails, the error has
+/// what it found, on the process where it did.
+#[cfg(feature = "mpi")]
+fn self_test() -> Result<String, Failure> {
+    use mpix_neighbor::measure::session::Session;
+    let session = Session::init().map_err(|e| format!("MPI cannot be initialized: {e}"))?;
+    let mut checks = vec![("schedules", selftest::schedules())];
+    checks.extend(selftest::exchanges(&session));
+    let holds = checks.iter().all(|(_, outcome)| outcome.is_ok());
+    let all = session.least(holds.into()).map_err(|e| e.to_string())? == 1;
+    match (holds, session.rank()) {
+        (true, 0) if !all => Err("self-test: failed on another process".to_owned().into()),
+        (true, 1..) => Ok(String::new()),
+        _ => verdict(checks),
+    }
+}
+
+/// The section of the self-test; an error if a check has failed.
+fn verdict(checks: Vec<(&'static str, selftest::Outcome)>) -> Result<String, Failure> {
+    let holds = checks.iter().all(|(_, outcome)| outcome.is_ok());
+    let lines = checks.into_iter().map(|(what, outcome)| (what, outcome.unwrap_or_else(|why| format!("FAILED: {why}"))));
+    let text = section("Self-test", lines).text();
+    if holds { Ok(text + "  passed\n") } else { Err(text.trim_end().to_owned().into()) }
+}
+
+impl Section {
+    fn text(&self) -> String {
+        let mut out = format!("{}:\n", self.title);
+        for (what, value) in &self.lines {
             writeln!(out, "  {}: {}", printable(what), printable(value)).unwrap();
         }
-        if section.lines.is_empty() {
+        if self.lines.is_empty() {
             out += "  none\n";
         }
+        out
     }
-    Ok(out)
 }
 
 fn section<K: Into<String>, V: Into<String>>(title: &'static str, lines: impl IntoIterator<Item = (K, V)>) -> Section {

@@ -9,7 +9,7 @@
 //! also measures them, and `loggp` measures the LogGP parameters. `info` prints the facts that a
 //! report of a problem needs. `completions` and `man` write shell completions and manual pages.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod chart;
 mod compare;
@@ -29,6 +29,7 @@ mod ports;
 mod problem;
 mod readers;
 mod schedule;
+mod selftest;
 mod sparse;
 mod table;
 mod text;
@@ -39,7 +40,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use failure::{Failure, unless_nobody_reads};
+use failure::{Failure, print};
 
 /// Predicts the costs of schedules for a graph of messages, and of protocols for sparse exchanges.
 #[derive(Parser)]
@@ -79,12 +80,6 @@ fn main() -> ExitCode {
     // nothing can be done if even this cannot be written
     let _ = writeln!(std::io::stderr(), "error: {}", text::printable(&text));
     ExitCode::from(code)
-}
-
-/// Writes to standard output. A closed pipe is not a failure.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 #[cfg(test)]
