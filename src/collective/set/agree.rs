@@ -2,7 +2,9 @@
 //! directions of edges, and what all lists together are like.
 
 use crate::collective::OPERATIONS;
+use crate::collective::own::Own;
 use crate::error::{Error, Result};
+use crate::exec::shm::channel::Prepared;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{Communicator, Owned as Comm};
 use crate::mpi::device;
@@ -12,6 +14,7 @@ use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 use crate::util::cast::{to_int, to_u32};
+use crate::util::random::mix;
 use crate::util::unique::unique;
 
 /// One process's arguments of a set call.
@@ -53,12 +56,14 @@ const GIVEN: usize = 10;
 const REUSABLE: usize = GIVEN + OPERATIONS;
 const PROPOSED: usize = REUSABLE + 2;
 const NUMBER: usize = PROPOSED + 2;
-const DIRECTIONS: usize = NUMBER + 1;
+const PREPARED: usize = NUMBER + 1;
+const DIRECTIONS: usize = PREPARED + 1;
 
 /// The same for words that are added.
 const FINGERPRINT: usize = 0;
 const STAR: usize = 2;
 const EDGES: usize = 6;
+const DIFFERENCE: usize = 7;
 
 /// What a process contributes beside its arguments.
 pub struct State {
@@ -68,6 +73,20 @@ pub struct State {
     pub unmatched: bool,
     /// The number of what it proposes to use as its own objects; 0 for nothing.
     pub proposed: i64,
+    /// A word for the shared memory that it has prepared.
+    pub prepared: Option<u64>,
+    /// Its place in the node, and how many processes are there.
+    pub place: [u32; 2],
+}
+
+impl State {
+    /// What a process contributes that has given out these numbers, proposes objects with this
+    /// number, and has or proposes `own`.
+    pub fn new(given: [u64; OPERATIONS], proposed: i64, own: Option<&Own>, prepared: Option<&Prepared>) -> State {
+        let unmatched = own.is_some_and(|own| own.comm.has_unmatched());
+        let place = own.map_or([0, 1], |own| [own.team.me(), own.team.size()]);
+        State { given, unmatched, proposed, prepared: prepared.map(Prepared::word), place }
+    }
 }
 
 /// The words of all processes.
@@ -92,12 +111,14 @@ pub fn gather(
     reusable: impl FnOnce(&Neighborhood, &Hints) -> i64,
 ) -> Result<Gathered> {
     let me = comm.rank()?;
-    let mut sums = [0; EDGES + 1];
+    let mut sums = [0; DIFFERENCE + 1];
     // of directions 1: there is none
     let mut mine = vec![1; DIRECTIONS + grid.map_or(0, |grid| 2 * grid.dimensions() + 1)];
     mine[FAILED] = if request.is_err() { i64::from(me) } else { i64::MAX };
     mine[DEVICES] = -i64::from(device::is_in_use());
     mine[UNMATCHED] = -i64::from(state.unmatched);
+    mine[PREPARED] = state.prepared.is_some().into();
+    sums[DIFFERENCE] = difference(state);
     mine[GIVEN..REUSABLE].copy_from_slice(&state.given.map(|given| -to_int::<i64>(given)));
     [mine[PROPOSED], mine[PROPOSED + 1]] = [state.proposed, -state.proposed];
     // that of the first process
@@ -127,6 +148,11 @@ impl Gathered {
     /// The least and the largest number of the objects that processes have proposed.
     pub fn proposed(&self) -> [i64; 2] {
         [self.least[PROPOSED], -self.least[PROPOSED + 1]]
+    }
+
+    /// True if all processes have prepared shared memory, and those of each node the same.
+    pub fn prepared(&self) -> bool {
+        self.least[PREPARED] == 1 && self.sums[DIFFERENCE] == 0
     }
 
     /// A number for new ones.
@@ -187,6 +213,15 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
         given: std::array::from_fn(|k| largest(GIVEN + k)),
         reusable: reusable.and_then(|operation| usize::try_from(operation).ok()),
     })
+}
+
+/// This process's share of a sum that is 0 if the processes of each node have prepared the same, and
+/// except with probability of about 2^-64 only then: as often as there are others, the first one of
+/// a node adds what each of them subtracts.
+fn difference(state: &State) -> u64 {
+    let [me, processes] = state.place;
+    let word = state.prepared.map_or(0, |word| mix(word.wrapping_add(1)));
+    if me == 0 { word.wrapping_mul(u64::from(processes.max(1)) - 1) } else { word.wrapping_neg() }
 }
 
 /// The lists with directions, if all edges of this process have one. Writes the weights of the

@@ -12,7 +12,7 @@ use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
-use crate::exec::shm::channel::{self, Channels};
+use crate::exec::shm::channel::{self, Channels, Prepared, Wish};
 use crate::machine;
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
@@ -57,10 +57,10 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let (grid, store) = (grid(comm), own::store()?);
     device::look();
-    let (mut own, gathered) = agree_on_objects(comm, known, &store, &request, grid.as_ref())?;
+    let Agreement { mut own, gathered, prepared } = agree_on_objects(comm, known, &store, &request, grid.as_ref())?;
     let is_new = known.is_none_or(|handle| handle.own.as_ref().is_none_or(|old| old.number != own.number));
     own.generation += 1;
-    let call = Call { comm, known, is_new, store: &store, grid: grid.as_ref(), began };
+    let call = Call { comm, known, is_new, store: &store, grid: grid.as_ref(), prepared, began };
     // SAFETY: the caller vouches for the neighborhoods.
     let done = unsafe { call.run(own.clone(), gathered, request) };
     if let (Err(_), true, Some(store)) = (&done, is_new, store.upgrade()) {
@@ -77,21 +77,22 @@ fn agree_on_objects(
     store: &Weak<Store>,
     request: &Result<SetCall>,
     grid: Option<&Grid>,
-) -> Result<(Own, Gathered)> {
+) -> Result<Agreement> {
     let Some((handle, own)) = known.and_then(|handle| Some((handle, handle.own.as_ref()?))) else {
         let store = store.upgrade().ok_or_else(|| Error::Internal("MPI is being finalized".into()))?;
         let proposed = store.take(comm)?;
         let number = proposed.as_ref().map_or(0, |own| own.number);
-        let state = State { given: [0; OPERATIONS], unmatched: false, proposed: number };
+        let prepared = proposed.as_ref().and_then(|own| prepare(own, request));
+        let state = State::new([0; OPERATIONS], number, proposed.as_ref(), prepared.as_ref());
         let gathered = agree::gather((comm, None), request, grid, &state, |_, _| -1)?;
-        let own = match store.settle(proposed, gathered.proposed()) {
-            Some(own) => own,
-            None => Own::make(comm, gathered.number())?,
-        };
-        return Ok((own, gathered));
+        let found = store.settle(proposed, gathered.proposed());
+        let prepared = prepared.filter(|_| found.is_some() && gathered.prepared());
+        let own = found.map_or_else(|| Own::make(comm, gathered.number()), Ok)?;
+        return Ok(Agreement { own, gathered, prepared });
     };
     let given = std::array::from_fn(|k| handle.tags[k].given());
-    let state = State { given, unmatched: own.comm.has_unmatched(), proposed: 0 };
+    let prepared = prepare(own, request);
+    let state = State::new(given, 0, Some(own), prepared.as_ref());
     let place = |neighborhood: &Neighborhood, hints: &Hints| {
         let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).is_some();
         handle.neighborhoods.iter().position(|other| other.as_ref().is_some_and(reusable)).map_or(-1, to_int)
@@ -99,9 +100,45 @@ fn agree_on_objects(
     let gathered = agree::gather((own.comm.view(), Some(&own.comm)), request, grid, &state, place)?;
     // all neighborhoods have been freed, so that messages match again on a communicator that is new
     if gathered.unmatched() && handle.neighborhoods.iter().all(Option::is_none) {
-        return Ok((Own::make(comm, gathered.number())?, gathered));
+        drop(prepared);
+        return Ok(Agreement { own: Own::make(comm, gathered.number())?, gathered, prepared: None });
     }
-    Ok((own.clone(), gathered))
+    let prepared = prepared.filter(|_| gathered.prepared());
+    Ok(Agreement { own: own.clone(), gathered, prepared })
+}
+
+/// What the processes have agreed on first.
+struct Agreement {
+    own: Own,
+    /// Everything else.
+    gathered: Gathered,
+    /// Shared memory, if all have prepared some.
+    prepared: Option<Prepared>,
+}
+
+/// Prepares shared memory for a neighborhood, if there is room in what the node keeps and nothing
+/// has to be found out together. Local.
+fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
+    let SetCall { neighborhood, hints, operations } = request.as_ref().ok()?;
+    let team = &own.team;
+    let is_known = hints.single_copy != SingleCopy::Auto || team.size() < 2 || team.note().is_some();
+    let in_use = hints.devices || device::is_in_use();
+    if !hints.shares_memory() || hints.nodes.is_some() || in_use || !is_known {
+        return None;
+    }
+    let single_from = single_copies(team, &mut hints.clone()).ok()?;
+    let common = common(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
+    Wish::new(team, neighborhood, &common, (most_bytes(hints), single_from)).prepare()
+}
+
+/// For each operation, whether all targets get the same block.
+fn common(operations: impl Iterator<Item = Operation>) -> Vec<bool> {
+    operations.map(|operation| operation == Operation::Gather).collect()
+}
+
+/// Most bytes of shared memory for a target.
+fn most_bytes(hints: &Hints) -> usize {
+    usize::try_from(hints.shared_bytes()).unwrap_or(usize::MAX)
 }
 
 /// A set call.
@@ -113,6 +150,7 @@ struct Call<'a> {
     is_new: bool,
     store: &'a Weak<Store>,
     grid: Option<&'a Grid>,
+    prepared: Option<Prepared>,
     began: Option<observe::SetCall>,
 }
 
@@ -122,7 +160,7 @@ impl Call<'_> {
     /// # Safety
     /// As for [`set`].
     unsafe fn run(self, mut own: Own, gathered: Gathered, request: Result<SetCall>) -> Result<()> {
-        let Call { comm, known, is_new, store, grid, began } = self;
+        let Call { comm, known, is_new, store, grid, prepared, began } = self;
         let agreed = agree::agree(&own.comm, gathered, request, grid)?;
         let (private, team) = (Arc::clone(&own.comm), Arc::clone(&own.team));
         let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
@@ -151,7 +189,7 @@ impl Call<'_> {
             }
         };
         let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-        let links = share_memory(&team, &neighborhood, &mut hints, &wanted, processes, own.generation)?;
+        let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
         let first = team.group().ranks()[0];
         let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?.into_iter();
         let mut links = links.into_iter();
@@ -281,21 +319,21 @@ fn select_schedules(
 }
 
 /// Maps memory that neighbors on a node share. Returns a link for each of the operations, in their
-/// order, or none. Collective.
+/// order, or none. Collective, unless `prepared` says what all have prepared.
 fn share_memory(
-    team: &Team,
+    own: &Own,
     n: &Neighborhood,
     hints: &mut Hints,
     operations: &[Operation],
     processes: u32,
-    generation: u64,
+    prepared: Option<Prepared>,
 ) -> Result<Vec<Arc<Channels>>> {
     if !hints.shares_memory() {
         return Ok(Vec::new());
     }
-    let bytes = hints.shared_bytes();
-    let single_from = single_copies(team, hints)?;
-    let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
+    let team = &*own.team;
+    let (bytes, single_from) = (most_bytes(hints), single_copies(team, hints)?);
+    let common = common(operations.iter().copied());
     let part;
     let team = match &hints.nodes {
         None => team,
@@ -308,8 +346,10 @@ fn share_memory(
         }
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    Ok(channel::make(team, n, &common, (bytes, single_from), tags, generation)?.unwrap_or_default())
+    // a process with device memory in use reads no other's, whatever was prepared
+    let prepared = prepared.filter(|_| !hints.devices);
+    let wish = Wish::new(team, n, &common, (bytes, single_from));
+    Ok(channel::make(&wish, prepared, tags, own.generation)?.unwrap_or_default())
 }
 
 /// From how many bytes on messages are copied from their sender's memory, where that is less than
