@@ -337,6 +337,17 @@ impl BoundNeighborhood {
         Ok(Arc::clone(&self.runner()?.schedule))
     }
 
+    /// True if a start posts all messages of a call. The same on all processes.
+    pub fn posts_at_once(&self) -> bool {
+        let is_direct = self.runner.borrow().choice.algorithm == Algorithm::Direct;
+        is_direct && !self.verifies() && self.trial.borrow().is_none()
+    }
+
+    /// True if it has a window. The same on all processes.
+    pub fn has_window(&self) -> bool {
+        self.pool.transport().link.is_some()
+    }
+
     /// The schedule in use, if another neighborhood with these lists and hints may use it too,
     /// whether devices are in use or not.
     pub fn reusable_schedule(&self, neighborhood: &Neighborhood, hints: &Hints) -> Option<Selected> {

@@ -7,7 +7,7 @@
 //! do not depend on a parent, nor on when it is freed.
 //!
 //! Each process can see only its own part, and threads may free communicators in different orders.
-//! So each proposes what it has ([`take`]), by a number that is the same on all processes, and all
+//! So each proposes what it has ([`Store::take`]), by a number that is the same on all processes, and all
 //! use it if all propose the same: then it has as many processes as the communicator, and each has
 //! the same rank in both. That is agreed with everything else about the set call, in the reduction
 //! that comes first, on the program's communicator.

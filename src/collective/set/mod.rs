@@ -84,7 +84,14 @@ fn agree_on_objects(
         let number = proposed.as_ref().map_or(0, |own| own.number);
         let prepared = proposed.as_ref().and_then(|own| prepare(own, request));
         let state = State::new([0; OPERATIONS], number, proposed.as_ref(), prepared.as_ref());
-        let gathered = agree::gather((comm, None), request, grid, &state, |_, _| -1)?;
+        let gathered = match agree::gather((comm, None), request, grid, &state, |_, _| -1) {
+            Ok(gathered) => gathered,
+            Err(error) => {
+                drop(prepared);
+                proposed.into_iter().for_each(|own| store.keep(own));
+                return Err(error);
+            }
+        };
         let found = store.settle(proposed, gathered.proposed());
         let prepared = prepared.filter(|_| found.is_some() && gathered.prepared());
         let own = found.map_or_else(|| Own::make(comm, gathered.number()), Ok)?;
