@@ -29,6 +29,14 @@ int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, M
 
 static int shares;
 
+/* MPICH 4.0.2 keeps a message that nobody has received when its communicator is freed, and gives it
+   to the next one with the same context */
+#ifdef OPEN_MPI
+static const int drops_messages = 1;
+#else
+static const int drops_messages = 0;
+#endif
+
 /* the ranks next to the caller's in `comm`, `step` places away */
 static void neighbors(MPI_Comm comm, int step, int *source, int *target) {
   int rank, size;
@@ -204,7 +212,7 @@ int main(int argc, char **argv) {
   pairs();
   cycles(argc > 1 ? atoi(argv[1]) : test_size == 1 ? 10000 : test_size == 2 ? 2000 : 200);
   if (test_size > 1 && shares) abandoned();
-  if (test_size > 1) failed();
+  if (test_size > 1 && (shares || drops_messages)) failed();
   if (getenv("TEST_THREADS") && provided == MPI_THREAD_MULTIPLE) threads();
   cycles(100);
   return test_finish();
