@@ -37,27 +37,42 @@ pub fn names() -> Vec<String> {
 /// Tells the present values of the variables whose names begin with `prefix` from others: a hash of
 /// them. Allocates nothing.
 pub fn fingerprint(prefix: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    visit(prefix, |entry| {
+        hasher.write(entry);
+        hasher.write_u8(0);
+    });
+    hasher.finish()
+}
+
+/// Looks variables up whose names begin with `prefix`, as [`variable`] does. If there is none now,
+/// each answer is `None` without another look.
+pub fn of_prefix(prefix: &str) -> impl Fn(&str) -> Option<String> {
+    let mut any = false;
+    visit(prefix, |_| any = true);
+    move |name| if any { variable(name) } else { None }
+}
+
+/// Visits the variables whose names begin with `prefix`, with their values. None in a program with
+/// more privileges than its user.
+fn visit(prefix: &str, mut entry: impl FnMut(&[u8])) {
     unsafe extern "C" {
         static environ: *const *const c_char;
     }
-    let mut hasher = DefaultHasher::new();
     if is_privileged() {
-        return hasher.finish();
+        return;
     }
     // SAFETY: an array of strings that ends with a null pointer. As with `getenv`, no other thread
     // of the program may change its environment meanwhile.
     unsafe {
         let mut at = environ;
         while !at.is_null() && !(*at).is_null() {
-            let entry = CStr::from_ptr(*at).to_bytes();
-            if entry.starts_with(prefix.as_bytes()) {
-                hasher.write(entry);
-                hasher.write_u8(0);
+            if libc::strncmp(*at, prefix.as_ptr().cast(), prefix.len()) == 0 {
+                entry(CStr::from_ptr(*at).to_bytes());
             }
             at = at.add(1);
         }
     }
-    hasher.finish()
 }
 
 /// True if the kernel started the program with more privileges than its user has.

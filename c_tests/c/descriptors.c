@@ -1,6 +1,6 @@
-/* Shared memory comes and goes with neighborhoods: after many of them there are no more open files
-   than before, and no mapping of the library is left. Neighborhoods of one communicator that follow
-   one another use the same memory, and find nothing there of those before. */
+/* Shared memory comes and goes with neighborhoods: after many of them, and after many of their
+   communicators, there are no more open files and mappings of the library than before. Neighborhoods
+   that follow one another use the same memory, and find nothing there of those before. */
 #define _DEFAULT_SOURCE
 #include "resources.h"
 #include "test.h"
@@ -94,9 +94,10 @@ static void heavy(void) {
     OK(MPIX_Neighbor_alltoall_set(1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED, info, comm));
     for (int k = 0; k < 3; k++) OK(MPIX_Neighbor_alltoall(send, COUNT, MPI_INT, recv, COUNT, MPI_INT, comm));
     MPI_Barrier(comm);
-    CHECK(test_size == 1 || mappings() == 1, "%d mappings", mappings());
+    int during = mappings();
+    CHECK(test_size == 1 || during > 0, "%d mappings", during);
     OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
-    CHECK(mappings() == 0, "%d mappings stay", mappings());
+    CHECK(test_size == 1 || mappings() == during - 1, "%d mappings, and %d before", mappings(), during);
   }
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);
@@ -107,13 +108,14 @@ int main(int argc, char **argv) {
   test_init(&argc, &argv);
   for (int k = 0; k < 5; k++) cycle(k);
   MPI_Barrier(MPI_COMM_WORLD);
-  int before = test_files();
+  int before = test_files(), most = mappings();
+  CHECK(most <= 2, "%d mappings are left", most);
   for (int k = 5; k < 105; k++) cycle(k);
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK(test_files() <= before, "%d open files, and %d before", test_files(), before);
-  CHECK(mappings() == 0, "%d mappings are left", mappings());
+  CHECK(mappings() <= most, "%d mappings are left, and %d before", mappings(), most);
   one_after_the_other(600);
   heavy();
-  CHECK(mappings() == 0, "%d mappings are left", mappings());
+  CHECK(mappings() <= most, "%d mappings are left, and %d before", mappings(), most);
   return test_finish();
 }

@@ -9,14 +9,13 @@
 //! neighborhood is set anew.
 
 use std::ffi::{c_int, c_void};
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::preload;
 use mpix_neighbor::error::Error;
-use mpix_neighbor::util::cast::to_int;
+use mpix_neighbor::util::unique::unique;
 
 use crate::attribute::Key;
 use crate::errors::{self, SUCCESS};
@@ -168,8 +167,7 @@ unsafe fn new_number(comm: MPI_Comm) -> i64 {
     let mut rank = 0;
     // SAFETY: the caller vouches for `comm`; the result is a local.
     let asked = unsafe { mpi_sys::MPI_Comm_rank(comm, &mut rank) };
-    // its keys come from the system; 62 bits, and not 0
-    if asked == SUCCESS && rank == 0 { to_int(RandomState::new().hash_one(0) >> 2 | 1) } else { i64::MAX }
+    if asked == SUCCESS && rank == 0 { unique() } else { i64::MAX }
 }
 
 /// The least of each of all processes' words, without calling the program's error handler.

@@ -14,7 +14,7 @@ use crate::errors::SUCCESS;
 static SCHEDULES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 /// The library's description of a neighborhood.
-pub fn description(shadow: MPI_Comm) -> String {
+fn description(shadow: MPI_Comm) -> String {
     let mut text = [0u8; 1024];
     let mut length = 0;
     // SAFETY: the buffer is as long as said; the result is a local.

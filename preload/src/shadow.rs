@@ -18,9 +18,9 @@ use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
+use crate::guard;
 use crate::reason::Reason;
 use crate::shape::Shape;
-use crate::{guard, schedules};
 
 /// True from the start of `MPI_Finalize`, which then frees all communicators.
 pub static FINALIZING: AtomicBool = AtomicBool::new(false);
@@ -98,15 +98,15 @@ impl Shadow {
             if code != SUCCESS {
                 return Err(refused(shadow, code));
             }
-            let text = schedules::description(shadow);
+            let traits = preload::traits(shadow).map_err(|_| Reason::NotMade)?;
             let other = self.for_requests.filter(|&other| other != shadow);
-            self.for_requests = if posts_at_once(&text) {
+            self.for_requests = if traits.posts_at_once {
                 other.into_iter().for_each(|mut other| _ = mpi_sys::MPI_Comm_free(&mut other));
                 Some(shadow)
             } else {
                 direct(shadow, other, shape)
             };
-            self.has_windows = text.contains("puts to ");
+            self.has_windows = traits.has_window;
             let (sources, targets) = neighbors(shadow);
             self.facts = flaws::facts(shadow, &sources, &targets);
             let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
@@ -182,12 +182,6 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
     }
 }
 
-/// True if a start posts all messages of a collective, from its description. The same on all
-/// processes.
-fn posts_at_once(text: &str) -> bool {
-    text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
-}
-
 /// Makes another shadow, or changes it, whose schedule posts all messages at the start. `None` if
 /// the environment asks for another schedule.
 unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape>) -> Option<MPI_Comm> {
@@ -202,7 +196,7 @@ unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape
             code = if code == SUCCESS { set } else { code };
             mpi_sys::MPI_Info_free(&mut info);
         }
-        if code == SUCCESS && posts_at_once(&schedules::description(other)) {
+        if code == SUCCESS && preload::traits(other).is_ok_and(|traits| traits.posts_at_once) {
             return Some(other);
         }
         mpi_sys::MPI_Comm_free(&mut other);

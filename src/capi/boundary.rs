@@ -3,6 +3,7 @@
 
 use std::ffi::c_int;
 
+use crate::collective::handle;
 use crate::error::{Argument, Class, Error, Result, catch};
 use crate::logging;
 use crate::mpi::attribute::Key;
@@ -96,6 +97,7 @@ fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Fail
         }
         let (code, carries_text) = errors::code_for(&error, &text);
         failed = Failed { code, handler_of: Some(comm) };
+        handle::note_failure(comm);
         logging::start();
         if !carries_text && errors::is_fatal(comm) {
             print(&text);

@@ -166,7 +166,8 @@ pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> 
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
-    Hints::read(info, environment::variable, environment::text)
+    // a set call reads some twenty of them, and most programs have none
+    Hints::read(info, environment::of_prefix("MPIX_"), environment::text)
 }
 
 fn with_machine(hints: Hints, known: Option<&Parameters>) -> Result<Hints> {

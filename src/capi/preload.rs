@@ -2,7 +2,7 @@
 
 pub use crate::mpi::topology::Topology;
 
-use crate::collective::handle;
+use crate::collective::{Operation, handle};
 use crate::error::{Error, Result, catch};
 use crate::mpi::comm::Communicator;
 use crate::mpi::{MPI_Comm, coll, topology};
@@ -29,6 +29,30 @@ pub unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[
 pub unsafe fn topology(comm: MPI_Comm) -> Result<Topology> {
     // SAFETY: the caller vouches for the handle.
     catch(|| topology::get(unsafe { live(comm) }?))
+}
+
+/// The traits of a neighborhood that its communicator's users have to know. The same on all
+/// processes.
+pub struct Traits {
+    /// True if a start posts all messages of a call.
+    pub posts_at_once: bool,
+    /// True if it has a window.
+    pub has_window: bool,
+}
+
+/// Returns the traits of a communicator's neighborhood for `MPIX_NEIGHBOR_ALLTOALL`. Calls no MPI.
+///
+/// # Errors
+/// There is none.
+///
+/// # Safety
+/// `comm` must be a communicator on which no collective runs.
+pub unsafe fn traits(comm: MPI_Comm) -> Result<Traits> {
+    catch(|| {
+        // SAFETY: the caller vouches for the handle; the reference does not leave this function.
+        let bound = unsafe { handle::lookup(live(comm)?, Operation::Alltoall) }?;
+        Ok(Traits { posts_at_once: bound.posts_at_once(), has_window: bound.has_window() })
+    })
 }
 
 /// Returns true if the memory that a communicator's neighborhoods share with other processes is

@@ -8,13 +8,14 @@
 
 use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use crate::collective::autotune::Trial;
 use crate::collective::describe::{self, Summary};
 use crate::collective::executors::{ExecutorPool, Lease};
 use crate::collective::fuse::Joined;
+use crate::collective::own::{Own, Store};
 use crate::collective::runner::{BoundExecutor, Runner};
 use crate::collective::tags::Tags;
 use crate::collective::verify::Findings;
@@ -23,7 +24,6 @@ use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
 use crate::exec::rma::link::Link;
-use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
 use crate::mpi::comm::Owned as Comm;
@@ -33,7 +33,6 @@ use crate::observe::Record;
 use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
 use crate::select::hints::{Hints, Learned};
-use crate::shm::node::Team;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// A neighborhood set on a communicator for one operation.
@@ -98,17 +97,13 @@ pub struct Extents {
 
 /// The neighborhoods of a communicator, and what they share: the value of its attribute.
 pub struct Handle {
-    /// The private communicator.
-    pub comm: Arc<Comm>,
-    /// A communicator of this process alone, made with the first neighborhood whose operation
-    /// combines blocks.
-    pub self_comm: Option<Arc<Comm>>,
-    /// How the process waits.
-    pub waiting: Waiting,
-    /// The processes of this one's node.
-    pub team: Arc<Team>,
-    /// Number of neighborhoods that have been set.
-    pub generation: u64,
+    /// What they all need. Only dropping takes it.
+    pub own: Option<Own>,
+    /// Where that waits for another communicator.
+    pub store: Weak<Store>,
+    /// True once a call has failed on this process: others may still wait for its messages, or have
+    /// sent it some.
+    pub failed: AtomicBool,
     /// By operation.
     pub neighborhoods: [Option<Arc<BoundNeighborhood>>; OPERATIONS],
     /// The windows that they put blocks into, by operation.
@@ -129,7 +124,10 @@ impl Handle {
         if let Some(old) = std::mem::replace(&mut self.neighborhoods[operation as usize], neighborhood) {
             old.stale.store(true, Ordering::Relaxed);
         }
-        std::mem::replace(&mut self.links[operation as usize], link).map_or(Ok(()), Link::retire)
+        let Some(link) = std::mem::replace(&mut self.links[operation as usize], link) else { return Ok(()) };
+        // a window, too, is on the communicator
+        *self.failed.get_mut() = true;
+        link.retire()
     }
 }
 
@@ -138,6 +136,9 @@ impl Drop for Handle {
         for operation in Operation::ALL {
             // errors cannot be reported
             let _ = self.replace(operation, None);
+        }
+        if let (Some(own), Some(store), false) = (self.own.take(), self.store.upgrade(), *self.failed.get_mut()) {
+            store.keep(own);
         }
     }
 }
@@ -193,8 +194,19 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
         for operation in Operation::ALL.into_iter().filter(selected) {
             handle.replace(operation, None)?;
         }
-        handle.team.trim();
+        if let Some(own) = &handle.own {
+            own.team.trim();
+        }
         Ok(())
+    }
+}
+
+/// Notes that a call on a communicator has failed.
+#[cold]
+pub fn note_failure(comm: Communicator) {
+    // SAFETY: the value lives as long as the communicator. Without one there is nothing to note.
+    if let Ok(Some(handle)) = unsafe { HANDLE.get(comm).map(|handle| handle.as_ref()) } {
+        handle.failed.store(true, Ordering::Relaxed);
     }
 }
 
@@ -202,7 +214,8 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
 /// enough to stay while nothing uses it.
 pub fn is_light(comm: Communicator) -> Result<bool> {
     // SAFETY: the value lives as long as the communicator.
-    Ok(unsafe { HANDLE.get(comm)?.as_ref() }.is_none_or(|handle| handle.team.is_light()))
+    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    Ok(handle.and_then(|handle| handle.own.as_ref()).is_none_or(|own| own.team.is_light()))
 }
 
 /// Buffers of a process whose arguments are in error, for a schedule without its blocks. Nothing
@@ -326,9 +339,22 @@ impl BoundNeighborhood {
         Ok(Arc::clone(&self.runner()?.schedule))
     }
 
-    /// The schedule in use, if another neighborhood with these lists and hints may use it too.
+    /// True if a start posts all messages of a call. The same on all processes.
+    pub fn posts_at_once(&self) -> bool {
+        let is_direct = self.runner.borrow().choice.algorithm == Algorithm::Direct;
+        is_direct && !self.verifies() && self.trial.borrow().is_none()
+    }
+
+    /// True if it has a window. The same on all processes.
+    pub fn has_window(&self) -> bool {
+        self.pool.transport().link.is_some()
+    }
+
+    /// The schedule in use, if another neighborhood with these lists and hints may use it too,
+    /// whether devices are in use or not.
     pub fn reusable_schedule(&self, neighborhood: &Neighborhood, hints: &Hints) -> Option<Selected> {
-        let fits = *self.neighborhood() == *neighborhood && self.hints == *hints && self.trial.borrow().is_none();
+        let same_hints = self.hints == Hints { devices: self.hints.devices, ..hints.clone() };
+        let fits = same_hints && *self.neighborhood() == *neighborhood && self.trial.borrow().is_none();
         let runner = self.runner.borrow();
         fits.then(|| Selected { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
     }

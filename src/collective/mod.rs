@@ -1,6 +1,7 @@
 //! Neighborhood collectives: neighborhoods set on communicators, calls on them, and requests.
 //!
 //! `handle` keeps what belongs to a communicator and runs calls on it; `set` makes it. Below them,
+//! `own` is the library's side of a communicator, which another one can have later;
 //! `executors` makes and lends what runs a schedule, `autotune` picks the fastest of several
 //! schedules, `transport` says what carries blocks between nodes, and `describe` writes the text
 //! for people. `request` starts and completes calls, which may join several fields into one message
@@ -17,6 +18,7 @@ pub mod describe;
 pub mod executors;
 pub mod fuse;
 pub mod handle;
+pub mod own;
 pub mod request;
 pub mod runner;
 pub mod set;

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::constants::{RSMPI_COMM_NULL, RSMPI_GROUP_NULL, RSMPI_UNDEFINED};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_CONGRUENT, RSMPI_GROUP_NULL, RSMPI_IDENT, RSMPI_UNDEFINED, RSMPI_UNEQUAL};
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
@@ -78,6 +78,14 @@ impl<'a> Communicator<'a> {
         // SAFETY: a live communicator; the result is a local.
         check(unsafe { mpi_sys::MPI_Comm_test_inter(self.0, &mut inter) }, "MPI_Comm_test_inter")?;
         Ok(inter != 0)
+    }
+
+    /// Returns true if both have the same processes in the same order. Local.
+    pub fn is_like(self, other: Communicator) -> Result<bool> {
+        let mut outcome = RSMPI_UNEQUAL;
+        // SAFETY: live communicators; the result is a local.
+        check(unsafe { mpi_sys::MPI_Comm_compare(self.0, other.0, &mut outcome) }, "MPI_Comm_compare")?;
+        Ok(outcome == RSMPI_IDENT || outcome == RSMPI_CONGRUENT)
     }
 
     /// Returns the ranks in `MPI_COMM_WORLD` of some processes; `None` for processes of other

@@ -18,6 +18,8 @@ unsafe extern "C" {
     pub safe static RSMPI_UINT64_T: MPI_Datatype;
 
     pub safe static RSMPI_COMM_NULL: MPI_Comm;
+    pub safe static RSMPI_IDENT: c_int;
+    pub safe static RSMPI_CONGRUENT: c_int;
     pub safe static RSMPI_UNEQUAL: c_int;
     pub safe static RSMPI_CART: c_int;
     pub safe static RSMPI_DIST_GRAPH: c_int;

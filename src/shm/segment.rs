@@ -9,7 +9,11 @@
 //! Each process holds a lock on a byte of the file. The kernel drops it when the process ends, so
 //! that the others can see whether it is alive. The process releases it when MPI is finalized.
 //!
-//! Segments that come and go can use the same memory one after the other ([`Kept`]).
+//! Segments that come and go can use the same memory one after the other ([`Kept`]). A process that
+//! prepares its part of the next one must not touch what others may still look at in the last one,
+//! before it knows that they do not. So each part has two *fronts*, for what must be in place
+//! before others write or look: successive segments use them in turn. A segment that all processes
+//! have prepared ([`Kept::prepare`]), as they agree elsewhere, costs no exchange of its own.
 //!
 //! Cost: one mapping and one open file for each segment and process. Pages are allocated when they
 //! are first written.
@@ -17,7 +21,7 @@
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::Result;
@@ -35,6 +39,8 @@ struct Mapping {
     base: *mut u8,
     length: usize,
     file: Arc<OwnedFd>,
+    /// What is known about each process: see [`Segment::once`].
+    known: Box<[AtomicU8]>,
 }
 
 // SAFETY: all processes may write the memory at any time anyway; its users follow a protocol of
@@ -47,28 +53,79 @@ unsafe impl Sync for Mapping {}
 #[derive(Debug)]
 pub struct Segment {
     mapping: Arc<Mapping>,
-    /// Offset of each process's part.
-    parts: Vec<usize>,
+    division: Division,
+}
+
+/// The division of a mapping among the processes.
+#[derive(Debug, Clone)]
+struct Division {
+    /// Offset of each process's part, and the end of the last one.
+    parts: Arc<[usize]>,
+    /// Bytes of each of the two fronts of this process's part.
+    front: usize,
+    /// Number of segments that were in this memory before.
+    before: u32,
+}
+
+/// Memory that is kept, and its division among the processes in the last segment there.
+#[derive(Debug)]
+struct Place {
+    mapping: Arc<Mapping>,
+    division: Division,
 }
 
 /// Memory that the processes of a node keep for segments to come. It is unmapped when this and all
 /// its segments are gone. In the same places on all processes; `None` where this one has given it
 /// up.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<[Option<Arc<Mapping>>; MOST_KEPT]>);
+pub struct Kept(Mutex<Places>);
+
+#[derive(Debug, Default)]
+struct Places {
+    all: [Option<Place>; MOST_KEPT],
+    /// The longest front and body that this process has wanted.
+    longest: [usize; 2],
+}
+
+/// A segment that this process has room for in memory that is kept.
+#[derive(Debug)]
+pub struct Prepared {
+    segment: Segment,
+    place: usize,
+}
+
+impl Prepared {
+    /// The segment. Only this process's front may be touched before all have agreed on it.
+    pub fn segment(&self) -> &Segment {
+        &self.segment
+    }
+
+    /// Names the segment, among all that processes of the node may prepare.
+    pub fn name(&self) -> u64 {
+        (self.place as u64) << 32 | u64::from(self.segment.division.before)
+    }
+
+    /// Takes the segment, which all processes of the node have prepared.
+    pub fn take(self, kept: &Kept) -> Segment {
+        if let Some(place) = &mut kept.lock().all[self.place] {
+            place.division.before = self.segment.division.before;
+        }
+        self.segment
+    }
+}
 
 /// Most mappings that are kept: a neighborhood and one that replaces it use two at a time.
 const MOST_KEPT: usize = 2;
 
 impl Kept {
-    fn lock(&self) -> MutexGuard<'_, [Option<Arc<Mapping>>; MOST_KEPT]> {
+    fn lock(&self) -> MutexGuard<'_, Places> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Which of them this process has and no segment uses, as a set of bits.
     fn unused(&self) -> u64 {
-        let unused = |mapping: &Option<Arc<Mapping>>| mapping.as_ref().is_some_and(is_unused);
-        let bits = self.lock().iter().enumerate().filter(|(_, mapping)| unused(mapping)).map(|(k, _)| 1 << k).sum();
+        let unused = |place: &Option<Place>| place.as_ref().is_some_and(Place::is_unused);
+        let bits = self.lock().all.iter().enumerate().filter(|(_, place)| unused(place)).map(|(k, _)| 1 << k).sum();
         // what another thread did before it dropped the last user is done
         fence(Ordering::Acquire);
         bits
@@ -76,27 +133,66 @@ impl Kept {
 
     /// Which places are empty on this process, as a set of bits.
     fn empty(&self) -> u64 {
-        self.lock().iter().enumerate().filter(|(_, mapping)| mapping.is_none()).map(|(k, _)| 1 << k).sum()
+        self.lock().all.iter().enumerate().filter(|(_, place)| place.is_none()).map(|(k, _)| 1 << k).sum()
+    }
+
+    /// For each of them, how many segments were there before the last one. One word each half.
+    fn before(&self) -> u64 {
+        let before = |place: &Option<Place>| place.as_ref().map_or(0, |place| place.division.before);
+        self.lock().all.iter().enumerate().map(|(k, place)| u64::from(before(place)) << (32 * k)).sum()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lock().all.iter().all(Option::is_none)
+    }
+
+    /// Finds room for the next segment, in which the process `me` has a front and a body of so many
+    /// bytes. Local: the others must agree, each on the same one.
+    pub fn prepare(&self, [front, body]: [usize; 2], me: u32) -> Option<Prepared> {
+        let places = self.lock();
+        let fits = |place: &Place| {
+            let Division { parts, front: most, .. } = &place.division;
+            let part = parts[me as usize + 1] - parts[me as usize];
+            place.is_unused() && front <= *most && 2 * most + body <= part.max(2 * most)
+        };
+        let (k, place) = places.all.iter().enumerate().find_map(|(k, place)| Some((k, place.as_ref().filter(|p| fits(p))?)))?;
+        // as in `unused`
+        fence(Ordering::Acquire);
+        let division = Division { before: place.division.before.wrapping_add(1), ..place.division.clone() };
+        Some(Prepared { segment: Segment { mapping: Arc::clone(&place.mapping), division }, place: k })
+    }
+
+    /// The longest front and body that this process has wanted so far, these included.
+    fn longest(&self, wanted: [usize; 2]) -> [usize; 2] {
+        let mut places = self.lock();
+        if wanted != [0, 0] {
+            places.longest = [0, 1].map(|k| places.longest[k].max(wanted[k]));
+            return places.longest;
+        }
+        wanted
     }
 
     /// The bytes that the system has given all processes together for what is kept.
     pub fn bytes(&self) -> u64 {
-        self.lock().iter().flatten().map(|mapping| mapping.bytes()).sum()
+        self.lock().all.iter().flatten().map(|place| place.mapping.bytes()).sum()
     }
 
     /// Gives up what no segment uses and takes more than `most` bytes.
     pub fn trim(&self, most: u64) {
-        for place in self.lock().iter_mut() {
-            if place.as_ref().is_some_and(|mapping| is_unused(mapping) && mapping.bytes() > most) {
+        for place in &mut self.lock().all {
+            if place.as_ref().is_some_and(|place| place.is_unused() && place.mapping.bytes() > most) {
                 *place = None;
             }
         }
     }
 }
 
-/// True if nothing but its place refers to a mapping that is kept.
-fn is_unused(mapping: &Arc<Mapping>) -> bool {
-    Arc::strong_count(mapping) == 1
+impl Place {
+    /// True if no segment of this process is there.
+    fn is_unused(&self) -> bool {
+        Arc::strong_count(&self.mapping) == 1
+    }
 }
 
 /// Names the file for the processes that open it.
@@ -120,38 +216,41 @@ impl Segment {
         let all = node.allgather([pages(bytes).into()])?;
         let wanted: Vec<u32> = all.iter().map(|&[pages]| to_int(pages)).collect();
         let Some((parts, length)) = divide(&wanted, 0, most) else { return Ok(None) };
-        Ok(Mapping::new(length, 0, node)?.map(|mapping| Segment { mapping: Arc::new(mapping), parts }))
+        let division = Division { parts, front: 0, before: 0 };
+        Ok(Mapping::new(length, 0, node)?.map(|mapping| Segment { mapping: Arc::new(mapping), division }))
     }
 
     /// Makes a segment like `new`, in memory that is kept if all processes have some that none uses
-    /// any more. Parts are then as their users have left them: the second result is true. Before
-    /// the parts lie `head` bytes, a multiple of a page and the same on all processes; users put
-    /// there what stays. Also exchanges a word with each process.
-    pub fn reused(
-        [bytes, head]: [usize; 2],
-        word: u32,
-        most: usize,
-        node: &Group,
-        kept: &Kept,
-    ) -> Result<Option<(Segment, bool, Vec<u32>)>> {
-        let mine = [u64::from(pages(bytes)), u64::from(word), kept.empty() << 32 | kept.unused()];
+    /// any more. Parts are then as their users have left them: the second result is true. This
+    /// process's part has two fronts of `front` bytes, a multiple of a page, and a body of `body`
+    /// bytes behind them, or as much more as it has wanted at some time. Before the parts lie
+    /// `head` bytes, a multiple of a page and the same on all processes; users put there what
+    /// stays.
+    pub fn reused(wanted: [usize; 2], head: usize, most: usize, node: &Group, kept: &Kept) -> Result<Option<(Segment, bool)>> {
+        let [front, body] = kept.longest(wanted);
+        let mine = [u64::from(pages(2 * front + body)), kept.empty() << 32 | kept.unused(), kept.before()];
         let all = node.allgather(mine)?;
         let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
-        let words = all.iter().map(|&[_, word, _]| to_int(word)).collect();
         let Some((parts, length)) = divide(&wanted, head, most) else { return Ok(None) };
-        let all_have = |k: usize| all.iter().all(|&[.., bits]| bits >> k & 1 == 1);
-        let any_lacks = |k: usize| all.iter().any(|&[.., bits]| bits >> (32 + k) & 1 == 1);
-        let found = (kept.lock().iter().enumerate())
-            .find_map(|(k, mapping)| mapping.as_ref().filter(|mapping| all_have(k) && mapping.length >= length))
-            .cloned();
-        if let Some(mapping) = found {
-            return Ok(Some((Segment { mapping, parts }, true, words)));
+        let all_have = |k: usize| all.iter().all(|&[_, bits, _]| bits >> k & 1 == 1);
+        let any_lacks = |k: usize| all.iter().any(|&[_, bits, _]| bits >> (32 + k) & 1 == 1);
+        let fits = |place: &Option<Place>| place.as_ref().is_some_and(|place| place.mapping.length >= length);
+        let found = kept.lock().all.iter().enumerate().position(|(k, place)| all_have(k) && fits(place));
+        if let Some(k) = found
+            && let Some(place) = &mut kept.lock().all[k]
+        {
+            // equal on all, whatever they remember
+            let before = all.iter().map(|&[.., before]| to_int::<u32>(before >> (32 * k) & 0xffff_ffff)).max().unwrap_or(0);
+            place.division = Division { parts, front, before: before.wrapping_add(1) };
+            let (mapping, division) = (Arc::clone(&place.mapping), place.division.clone());
+            return Ok(Some((Segment { mapping, division }, true)));
         }
         let Some(mapping) = Mapping::new(length, head, node)?.map(Arc::new) else { return Ok(None) };
+        let division = Division { parts, front, before: 0 };
         // rather in the place of one that is too short than of one that is in use
         let place = (0..MOST_KEPT).find(|&k| any_lacks(k)).or_else(|| (0..MOST_KEPT).find(|&k| all_have(k)));
-        kept.lock()[place.unwrap_or(0)] = Some(Arc::clone(&mapping));
-        Ok(Some((Segment { mapping, parts }, false, words)))
+        kept.lock().all[place.unwrap_or(0)] = Some(Place { mapping: Arc::clone(&mapping), division: division.clone() });
+        Ok(Some((Segment { mapping, division }, false)))
     }
 
     /// Returns the address where all parts begin, behind what stays.
@@ -161,7 +260,28 @@ impl Segment {
 
     /// Returns the part of a process.
     pub fn part(&self, process: u32) -> *mut u8 {
-        self.mapping.base.wrapping_add(self.parts[process as usize])
+        self.mapping.base.wrapping_add(self.division.parts[process as usize])
+    }
+
+    /// Which of the two fronts this segment uses.
+    pub fn turn(&self) -> usize {
+        self.division.before as usize % 2
+    }
+
+    /// Returns this process's front and its body, where `me` is its place in the node.
+    pub fn front_and_body(&self, me: u32) -> [*mut u8; 2] {
+        let Division { front, .. } = self.division;
+        [self.turn() * front, 2 * front].map(|offset| self.part(me).wrapping_add(offset))
+    }
+
+    /// The answer about a process, which `ask` gives once for all segments of the same memory.
+    pub fn once(&self, process: u32, ask: impl FnOnce() -> bool) -> bool {
+        const NO: u8 = 1;
+        let known = &self.mapping.known[process as usize];
+        if known.load(Ordering::Relaxed) == 0 {
+            known.store(NO + u8::from(ask()), Ordering::Relaxed);
+        }
+        known.load(Ordering::Relaxed) > NO
     }
 
     /// Returns the offset of an address of the segment, which is the same on all processes.
@@ -188,17 +308,18 @@ fn pages(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(PAGE)).unwrap_or(u32::MAX)
 }
 
-/// The offset of each process's part behind `head` bytes, and the length of all; `None` if nobody
-/// wants a part, if that is more than `most`, or if processes are simulated: nothing simulates the
+/// The offset of each process's part behind `head` bytes and of their end, and the length of all;
+/// `None` if nobody wants a part, if that is more than `most`, or if processes are simulated: nothing simulates the
 /// time that memory takes.
-fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Vec<usize>, usize)> {
+fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Arc<[usize]>, usize)> {
     let mut length = head;
-    let mut parts = Vec::with_capacity(pages.len());
+    let mut parts = Vec::with_capacity(pages.len() + 1);
     for &pages in pages {
         parts.push(length);
         length = length.saturating_add(PAGE * pages as usize);
     }
-    (!mpi::is_simulated() && length > head && length <= most && !pages.contains(&u32::MAX)).then_some((parts, length))
+    parts.push(length);
+    (!mpi::is_simulated() && length > head && length <= most && !pages.contains(&u32::MAX)).then(|| (parts.into(), length))
 }
 
 impl Mapping {
@@ -216,7 +337,7 @@ impl Mapping {
         Ok(mapping)
     }
 
-    fn map(file: OwnedFd, length: usize) -> io::Result<Mapping> {
+    fn map(file: OwnedFd, length: usize, processes: u32) -> io::Result<Mapping> {
         // SAFETY: a new mapping of an open file of that length.
         let base = unsafe {
             libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
@@ -224,7 +345,8 @@ impl Mapping {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Mapping { base: base.cast(), length, file: Arc::new(file) })
+        let known = (0..processes).map(|_| AtomicU8::new(0)).collect();
+        Ok(Mapping { base: base.cast(), length, file: Arc::new(file), known })
     }
 
     /// The bytes that the system has given for it: pages that a process has written.
@@ -403,7 +525,7 @@ fn share(
         let invitation = Invitation { process, file: number, device, inode };
         file = keep(open(&invitation, length), failure);
     }
-    let mapped = |file| Mapping::map(file, length).and_then(|mapping| mapping.hold(me).map(|()| mapping));
+    let mapped = |file| Mapping::map(file, length, node.size()).and_then(|mapping| mapping.hold(me).map(|()| mapping));
     let mapping = file.and_then(|file| keep(mapped(file), failure));
     if let (Some(mapping), 0) = (&mapping, me) {
         // processes that write a new page at the same time wait for each other in the kernel

@@ -9,3 +9,4 @@ pub mod cast;
 pub mod random;
 pub mod recall;
 pub mod turns;
+pub mod unique;

@@ -2,9 +2,11 @@
 //! directions of edges, and what all lists together are like.
 
 use crate::collective::OPERATIONS;
+use crate::collective::own::Own;
 use crate::error::{Error, Result};
+use crate::exec::shm::channel::Prepared;
 use crate::mpi::coll::{self, Reduction};
-use crate::mpi::comm::Owned as Comm;
+use crate::mpi::comm::{Communicator, Owned as Comm};
 use crate::mpi::device;
 use crate::schedule::{Operations, Star};
 use crate::select::Outline;
@@ -12,6 +14,8 @@ use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 use crate::util::cast::{to_int, to_u32};
+use crate::util::random::mix;
+use crate::util::unique::unique;
 
 /// One process's arguments of a set call.
 pub struct SetCall {
@@ -35,8 +39,8 @@ pub struct Agreed {
     pub star: [u64; 4],
     /// The most numbers that a process has given out, by operation.
     pub given: [u64; OPERATIONS],
-    /// True if messages between some processes no longer match.
-    pub unmatched: bool,
+    /// The operation whose schedule may serve, on all processes, if devices are in use as they were.
+    pub reusable: Option<usize>,
 }
 
 /// Places of the words of which the least ones count, or the largest, whose signs are changed.
@@ -49,30 +53,78 @@ const HEAVIEST: usize = 7;
 const BUSIEST: usize = 8;
 const UNMATCHED: usize = 9;
 const GIVEN: usize = 10;
-const DIRECTIONS: usize = GIVEN + OPERATIONS;
+const REUSABLE: usize = GIVEN + OPERATIONS;
+const PROPOSED: usize = REUSABLE + 2;
+const NUMBER: usize = PROPOSED + 2;
+const PREPARED: usize = NUMBER + 1;
+const DIRECTIONS: usize = PREPARED + 1;
 
 /// The same for words that are added.
 const FINGERPRINT: usize = 0;
 const STAR: usize = 2;
 const EDGES: usize = 6;
+const DIFFERENCE: usize = 7;
 
-/// Lets all processes know whether all arguments are in order, and equal where they must be,
-/// whether all lists match, and what they are like. `grid` is that of a Cartesian communicator;
-/// `given` are the numbers that this process has given out.
+/// What a process contributes beside its arguments.
+pub struct State {
+    /// The numbers that it has given out.
+    pub given: [u64; OPERATIONS],
+    /// True if messages to or from some processes no longer match.
+    pub unmatched: bool,
+    /// The number of what it proposes to use as its own objects; 0 for nothing.
+    pub proposed: i64,
+    /// A word for the shared memory that it has prepared.
+    pub prepared: Option<u64>,
+    /// Its place in the node, and how many processes are there.
+    pub place: [u32; 2],
+}
+
+impl State {
+    /// What a process contributes that has given out these numbers, proposes objects with this
+    /// number, and has or proposes `own`.
+    pub fn new(given: [u64; OPERATIONS], proposed: i64, own: Option<&Own>, prepared: Option<&Prepared>) -> State {
+        let unmatched = own.is_some_and(|own| own.comm.has_unmatched());
+        let place = own.map_or([0, 1], |own| [own.team.me(), own.team.size()]);
+        State { given, unmatched, proposed, prepared: prepared.map(Prepared::word), place }
+    }
+}
+
+/// The words of all processes.
+pub struct Gathered {
+    sums: Vec<u64>,
+    least: Vec<i64>,
+    /// This process's lists with directions.
+    labelled: Option<Neighborhood>,
+    me: u32,
+}
+
+/// Gathers what all processes have to agree on. `owner` owns the communicator, unless that is the
+/// program's; `grid` is that of a Cartesian communicator. `reusable` says which operation has a
+/// schedule that may serve these lists and hints, -1 for none.
 ///
-/// Collective: two reductions at the same time. Where lists do not match, one exchange of O(P)
-/// words more.
-pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: [u64; OPERATIONS]) -> Result<Agreed> {
+/// Collective: two reductions at the same time.
+pub fn gather(
+    (comm, owner): (Communicator, Option<&Comm>),
+    request: &Result<SetCall>,
+    grid: Option<&Grid>,
+    state: &State,
+    reusable: impl FnOnce(&Neighborhood, &Hints) -> i64,
+) -> Result<Gathered> {
     let me = comm.rank()?;
-    let mut sums = [0; EDGES + 1];
+    let mut sums = [0; DIFFERENCE + 1];
     // of directions 1: there is none
     let mut mine = vec![1; DIRECTIONS + grid.map_or(0, |grid| 2 * grid.dimensions() + 1)];
     mine[FAILED] = if request.is_err() { i64::from(me) } else { i64::MAX };
     mine[DEVICES] = -i64::from(device::is_in_use());
-    mine[UNMATCHED] = -i64::from(comm.has_unmatched());
-    mine[GIVEN..DIRECTIONS].copy_from_slice(&given.map(|given| -to_int::<i64>(given)));
+    mine[UNMATCHED] = -i64::from(state.unmatched);
+    mine[PREPARED] = state.prepared.is_some().into();
+    sums[DIFFERENCE] = difference(state);
+    mine[GIVEN..REUSABLE].copy_from_slice(&state.given.map(|given| -to_int::<i64>(given)));
+    [mine[PROPOSED], mine[PROPOSED + 1]] = [state.proposed, -state.proposed];
+    // that of the first process
+    mine[NUMBER] = if me == 0 { unique() } else { i64::MAX };
     let mut labelled = None;
-    if let Ok(SetCall { neighborhood, hints, operations }) = &request {
+    if let Ok(SetCall { neighborhood, hints, operations }) = request {
         let is_other = |n: &&Neighbor| n.rank.is_some_and(|rank| rank != me);
         let sent = || neighborhood.targets().iter().filter(is_other).map(|n| u64::from(n.weight));
         let received = neighborhood.sources().iter().filter(is_other).map(|n| u64::from(n.weight));
@@ -85,8 +137,41 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
         mine[BUSIEST] = -to_int::<i64>(sent().sum::<u64>().max(received.sum()));
         mine[HEAVIEST] = -to_int::<i64>(sent().max().unwrap_or(0));
         labelled = grid.and_then(|grid| label(neighborhood, grid, &mut mine[DIRECTIONS..]));
+        let reusable = reusable(labelled.as_ref().unwrap_or(neighborhood), hints);
+        [mine[REUSABLE], mine[REUSABLE + 1]] = [reusable, -reusable];
     }
-    let (sums, least) = coll::sum_and_least(comm, &sums, &mine)?;
+    let (sums, least) = coll::sum_and_least(comm, owner, &sums, &mine)?;
+    Ok(Gathered { sums, least, labelled, me })
+}
+
+impl Gathered {
+    /// The least and the largest number of the objects that processes have proposed.
+    pub fn proposed(&self) -> [i64; 2] {
+        [self.least[PROPOSED], -self.least[PROPOSED + 1]]
+    }
+
+    /// True if all processes have prepared shared memory, and those of each node the same.
+    pub fn prepared(&self) -> bool {
+        self.least[PREPARED] == 1 && self.sums[DIFFERENCE] == 0
+    }
+
+    /// A number for new ones.
+    pub fn number(&self) -> i64 {
+        self.least[NUMBER]
+    }
+
+    /// True if messages between some processes no longer match.
+    pub fn unmatched(&self) -> bool {
+        self.least[UNMATCHED] < 0
+    }
+}
+
+/// Finds out whether all arguments are in order, and equal where they must be, whether all lists
+/// match, and what they are like. `comm` is the private communicator.
+///
+/// Collective; where lists do not match, one exchange of O(P) words, else none.
+pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Option<&Grid>) -> Result<Agreed> {
+    let Gathered { sums, least, labelled, me } = gathered;
     if least[FAILED] != i64::MAX {
         let root = to_u32(least[FAILED]);
         let remote = coll::share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
@@ -103,7 +188,11 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
         return Err(mismatch(comm, &neighborhood)?);
     }
     // the last word: 0 if a process lacks directions
-    let (neighborhood, directions) = match (labelled, least[DIRECTIONS..].split_last()) {
+    let split = least[DIRECTIONS..].split_last();
+    // looked for among the lists with directions
+    let comparable = grid.is_none() || matches!(split, Some((1, _)));
+    let reusable = (comparable && least[REUSABLE] == -least[REUSABLE + 1]).then_some(least[REUSABLE]);
+    let (neighborhood, directions) = match (labelled, split) {
         (Some(labelled), Some((1, weights))) => (labelled, Some(heaviest_first(weights))),
         _ => (neighborhood, None),
     };
@@ -122,8 +211,17 @@ pub fn agree(comm: &Comm, request: Result<SetCall>, grid: Option<&Grid>, given: 
         },
         star: std::array::from_fn(|k| sums[STAR + k]),
         given: std::array::from_fn(|k| largest(GIVEN + k)),
-        unmatched: least[UNMATCHED] < 0,
+        reusable: reusable.and_then(|operation| usize::try_from(operation).ok()),
     })
+}
+
+/// This process's share of a sum that is 0 if the processes of each node have prepared the same, and
+/// except with probability of about 2^-64 only then: as often as there are others, the first one of
+/// a node adds what each of them subtracts.
+fn difference(state: &State) -> u64 {
+    let [me, processes] = state.place;
+    let word = state.prepared.map_or(0, |word| mix(word.wrapping_add(1)));
+    if me == 0 { word.wrapping_mul(u64::from(processes.max(1)) - 1) } else { word.wrapping_neg() }
 }
 
 /// The lists with directions, if all edges of this process have one. Writes the weights of the

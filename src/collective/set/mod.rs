@@ -1,20 +1,21 @@
 //! Setting a neighborhood: the processes agree on it, choose a schedule, build it, and bind it to
 //! the communicator.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
 
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
+use crate::collective::own::{self, Own, Store};
+use crate::collective::set::agree::{Gathered, State};
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
-use crate::exec::shm::channel::{self, Channels};
-use crate::exec::waiting::Waiting;
+use crate::exec::shm::channel::{self, Channels, Prepared, Wish};
 use crate::machine;
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
-use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, device};
@@ -41,11 +42,11 @@ pub use agree::SetCall;
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even
 /// one whose arguments are in error (`request`), and all get the same outcome.
 ///
-/// Cost: two reductions of a few words at the same time, one more if there is a neighborhood
-/// already, and the cost of choosing schedules (see `select_schedules`). The first call on a
-/// communicator also duplicates it and splits it by nodes; the first one for an operation that
-/// combines blocks splits it into single processes. If lists do not match: one exchange of O(P)
-/// words to find the pair.
+/// Cost: two reductions of a few words at the same time, and the cost of choosing schedules (see
+/// `select_schedules`). The first call on a communicator also duplicates it and finds the processes
+/// of the node, unless all processes have objects that an earlier communicator of the same
+/// processes has left (see `own`). If lists do not match: one exchange of O(P) words to find the
+/// pair.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
@@ -54,161 +55,233 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     // SAFETY: the value lives as long as the communicator; the caller vouches that no neighborhood
     // is in use.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
-    let (mut own, generation) = match known {
-        Some(handle) => (Own::of(handle), handle.generation + 1),
-        None => (Own::make(comm)?, 0),
-    };
-    let grid = grid(comm);
+    let (grid, store) = (grid(comm), own::store()?);
     device::look();
-    let given = known.map_or([0; OPERATIONS], |handle| std::array::from_fn(|k| handle.tags[k].given()));
-    let agreed = agree::agree(&own.comm, request, grid.as_ref(), given)?;
-    // all neighborhoods have been freed, so that messages match again on a communicator that is new
-    let renewed = agreed.unmatched && known.is_some_and(|handle| handle.neighborhoods.iter().all(Option::is_none));
-    if renewed {
-        own = Own::make(comm)?;
+    let Agreement { mut own, gathered, prepared } = agree_on_objects(comm, known, &store, &request, grid.as_ref())?;
+    let is_new = known.is_none_or(|handle| handle.own.as_ref().is_none_or(|old| old.number != own.number));
+    own.generation += 1;
+    let call = Call { comm, known, is_new, store: &store, grid: grid.as_ref(), prepared, began };
+    // SAFETY: the caller vouches for the neighborhoods.
+    let done = unsafe { call.run(own.clone(), gathered, request) };
+    if let (Err(_), true, Some(store)) = (&done, is_new, store.upgrade()) {
+        store.keep(own);
     }
-    let Own { comm: private, waiting, team } = own;
-    let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
-    let SetCall { neighborhood, mut hints, operations: requested } = request;
-    let neighborhood = Arc::new(neighborhood);
-    let processes = private.size()?;
-    let one_node = team.size() == processes;
-    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-    let wanted = |operation: Operation| requested & operation.bit() != 0;
-    let operations = Operations {
-        gather: wanted(Operation::Gather),
-        alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),
-        reduce: wanted(Operation::Reduce),
-    };
-    let selected = match shared(&private, known, &neighborhood, &mut hints, operations)? {
-        Some(selected) => vec![selected],
-        None => {
-            let outline = Outline { one_node, operations, ..agreed.outline };
-            if select::asks_for_machine(&hints, outline, processes)
-                && let Some((machine, origin)) = machine::learn(&private, team.group().ranks()[0], hints.learn)?
-            {
-                hints.learn_machine(machine, origin);
+    done
+}
+
+/// Lets the processes agree on all that they have to, and on the objects that the neighborhood
+/// needs: those of the communicator, those that an earlier one has left, or new ones. Collective.
+fn agree_on_objects(
+    comm: Communicator,
+    known: Option<&Handle>,
+    store: &Weak<Store>,
+    request: &Result<SetCall>,
+    grid: Option<&Grid>,
+) -> Result<Agreement> {
+    let Some((handle, own)) = known.and_then(|handle| Some((handle, handle.own.as_ref()?))) else {
+        let store = store.upgrade().ok_or_else(|| Error::Internal("MPI is being finalized".into()))?;
+        let proposed = store.take(comm)?;
+        let number = proposed.as_ref().map_or(0, |own| own.number);
+        let prepared = proposed.as_ref().and_then(|own| prepare(own, request));
+        let state = State::new([0; OPERATIONS], number, proposed.as_ref(), prepared.as_ref());
+        let gathered = match agree::gather((comm, None), request, grid, &state, |_, _| -1) {
+            Ok(gathered) => gathered,
+            Err(error) => {
+                drop(prepared);
+                proposed.into_iter().for_each(|own| store.keep(own));
+                return Err(error);
             }
-            select_schedules(&private, &hints, &input, grid.as_ref(), outline, agreed.star)?
-        }
-    };
-    let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-    // several schedules are compared by the processes that make the same calls
-    let group = match selected.len() {
-        0 | 1 => None,
-        _ => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
-    };
-    let links = share_memory(&team, &neighborhood, &mut hints, &wanted, processes, generation)?;
-    let first = team.group().ranks()[0];
-    let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?.into_iter();
-    let mut links = links.into_iter();
-    // from here on only MPI itself can fail on some processes and not on others
-    let observed = began.map(|began| observe::Set::new(comm, began));
-    // SAFETY: as above; the caller vouches that no neighborhood is in use.
-    let handle = unsafe {
-        if known.is_none() || renewed {
-            let handle = Handle {
-                comm: Arc::clone(&private),
-                self_comm: None,
-                waiting,
-                team,
-                generation,
-                neighborhoods: [const { None }; OPERATIONS],
-                links: [const { None }; OPERATIONS],
-                tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
-                outstanding: progress::of_process()?,
-            };
-            HANDLE.set(comm, handle)?;
-        }
-        HANDLE.get(comm)?.as_mut().expect("it has just been set")
-    };
-    handle.generation = generation;
-    if wanted.iter().any(|operation| operation.combines().is_some()) && handle.self_comm.is_none() {
-        handle.self_comm = Some(Arc::new(private.self_comm()?));
-    }
-    let orphaned = freed_flag(comm)?;
-    for operation in wanted {
-        let pool = ExecutorPool::new(Parts {
-            comm: Arc::clone(&private),
-            self_comm: handle.self_comm.clone().filter(|_| operation.combines().is_some()),
-            neighborhood: Arc::clone(&neighborhood),
-            waiting,
-            window: hints.window,
-            link: links.next(),
-            transport: transports.next().ok_or_else(|| Error::Internal("an operation has no transport".into()))?,
-            record: observed.as_ref().map(|set| set.record(operation.word())),
-        });
-        let tags = Arc::clone(&handle.tags[operation as usize]);
-        tags.restart(given[operation as usize]);
-        let (hints, outstanding) = (hints.clone(), Arc::clone(&handle.outstanding));
-        let settings = Settings {
-            operation,
-            directed: directions.is_some(),
-            pool,
-            hints,
-            tags,
-            outstanding,
-            orphaned: Arc::clone(&orphaned),
-            group: group.clone(),
         };
-        let bound = BoundNeighborhood::new(settings, &selected)?;
-        handle.replace(operation, Some(Arc::new(bound)))?;
+        let found = store.settle(proposed, gathered.proposed());
+        let prepared = prepared.filter(|_| found.is_some() && gathered.prepared());
+        let own = found.map_or_else(|| Own::make(comm, gathered.number()), Ok)?;
+        return Ok(Agreement { own, gathered, prepared });
+    };
+    let given = std::array::from_fn(|k| handle.tags[k].given());
+    let prepared = prepare(own, request);
+    let state = State::new(given, 0, Some(own), prepared.as_ref());
+    let place = |neighborhood: &Neighborhood, hints: &Hints| {
+        let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).is_some();
+        handle.neighborhoods.iter().position(|other| other.as_ref().is_some_and(reusable)).map_or(-1, to_int)
+    };
+    let gathered = agree::gather((own.comm.view(), Some(&own.comm)), request, grid, &state, place)?;
+    // all neighborhoods have been freed, so that messages match again on a communicator that is new
+    if gathered.unmatched() && handle.neighborhoods.iter().all(Option::is_none) {
+        drop(prepared);
+        return Ok(Agreement { own: Own::make(comm, gathered.number())?, gathered, prepared: None });
     }
-    // that of neighborhoods that have been replaced
-    handle.team.trim();
-    if let Some(observed) = &observed {
-        observed.end();
-    }
-    Ok(())
+    let prepared = prepared.filter(|_| gathered.prepared());
+    Ok(Agreement { own: own.clone(), gathered, prepared })
 }
 
-/// The library's own objects on a communicator, the same for all of its neighborhoods.
-struct Own {
-    comm: Arc<Comm>,
-    waiting: Waiting,
-    team: Arc<Team>,
+/// What the processes have agreed on first.
+struct Agreement {
+    own: Own,
+    /// Everything else.
+    gathered: Gathered,
+    /// Shared memory, if all have prepared some.
+    prepared: Option<Prepared>,
 }
 
-impl Own {
-    fn of(handle: &Handle) -> Own {
-        Own { comm: Arc::clone(&handle.comm), waiting: handle.waiting, team: Arc::clone(&handle.team) }
+/// Prepares shared memory for a neighborhood, if there is room in what the node keeps and nothing
+/// has to be found out together. Local.
+fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
+    let SetCall { neighborhood, hints, operations } = request.as_ref().ok()?;
+    let team = &own.team;
+    let is_known = hints.single_copy != SingleCopy::Auto || team.size() < 2 || team.note().is_some();
+    let in_use = hints.devices || device::is_in_use();
+    if !hints.shares_memory() || hints.nodes.is_some() || in_use || !is_known {
+        return None;
     }
+    let single_from = single_copies(team, &mut hints.clone()).ok()?;
+    let common = common(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
+    Wish::new(team, neighborhood, &common, (most_bytes(hints), single_from)).prepare()
+}
 
-    /// Duplicates the communicator, and finds the processes of the node. Collective.
-    fn make(comm: Communicator) -> Result<Own> {
-        let comm = Arc::new(Comm::duplicate(comm)?);
-        let team = Team::new(&comm, machine::copies::known()?)?;
-        // with more processes on the node than cores, waiting must yield the core unless MPI does
-        let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
-        Ok(Own { comm, waiting, team: Arc::new(team) })
+/// For each operation, whether all targets get the same block.
+fn common(operations: impl Iterator<Item = Operation>) -> Vec<bool> {
+    operations.map(|operation| operation == Operation::Gather).collect()
+}
+
+/// Most bytes of shared memory for a target.
+fn most_bytes(hints: &Hints) -> usize {
+    usize::try_from(hints.shared_bytes()).unwrap_or(usize::MAX)
+}
+
+/// A set call.
+struct Call<'a> {
+    comm: Communicator<'a>,
+    /// The neighborhoods of the communicator.
+    known: Option<&'a Handle>,
+    /// True if their objects are not those of this one.
+    is_new: bool,
+    store: &'a Weak<Store>,
+    grid: Option<&'a Grid>,
+    prepared: Option<Prepared>,
+    began: Option<observe::SetCall>,
+}
+
+impl Call<'_> {
+    /// Makes the neighborhood, when the words of all processes are known. Collective.
+    ///
+    /// # Safety
+    /// As for [`set`].
+    unsafe fn run(self, mut own: Own, gathered: Gathered, request: Result<SetCall>) -> Result<()> {
+        let Call { comm, known, is_new, store, grid, prepared, began } = self;
+        let agreed = agree::agree(&own.comm, gathered, request, grid)?;
+        let (private, team) = (Arc::clone(&own.comm), Arc::clone(&own.team));
+        let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
+        let SetCall { neighborhood, mut hints, operations: requested } = request;
+        let neighborhood = Arc::new(neighborhood);
+        let processes = private.size()?;
+        let one_node = team.size() == processes;
+        let input =
+            Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
+        let wanted = |operation: Operation| requested & operation.bit() != 0;
+        let operations = Operations {
+            gather: wanted(Operation::Gather),
+            alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),
+            reduce: wanted(Operation::Reduce),
+        };
+        let selected = match agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints, operations)) {
+            Some(selected) => vec![selected],
+            None => {
+                let outline = Outline { one_node, operations, ..agreed.outline };
+                if select::asks_for_machine(&hints, outline, processes)
+                    && let Some((machine, origin)) = machine::learn(&private, team.group().ranks()[0], hints.learn)?
+                {
+                    hints.learn_machine(machine, origin);
+                }
+                select_schedules(&private, &hints, &input, grid, outline, agreed.star)?
+            }
+        };
+        let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
+        // several schedules are compared by the processes that make the same calls
+        let group = match selected.len() {
+            0 | 1 => None,
+            _ => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
+        };
+        let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
+        let first = team.group().ranks()[0];
+        let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?.into_iter();
+        let mut links = links.into_iter();
+        // from here on only MPI itself can fail on some processes and not on others
+        let observed = began.map(|began| observe::Set::new(comm, began));
+        // SAFETY: as above; the caller vouches that no neighborhood is in use.
+        let handle = unsafe {
+            if is_new {
+                let handle = Handle {
+                    own: None,
+                    store: store.clone(),
+                    failed: AtomicBool::new(false),
+                    neighborhoods: [const { None }; OPERATIONS],
+                    links: [const { None }; OPERATIONS],
+                    tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
+                    outstanding: progress::of_process()?,
+                };
+                HANDLE.set(comm, handle)?;
+            }
+            HANDLE.get(comm)?.as_mut().expect("it has just been set")
+        };
+        let combines = wanted.iter().any(|operation| operation.combines().is_some());
+        let self_comm = if combines { Some(own.self_comm()?) } else { None };
+        let waiting = own.waiting;
+        handle.own = Some(own);
+        let orphaned = freed_flag(comm)?;
+        for operation in wanted {
+            let pool = ExecutorPool::new(Parts {
+                comm: Arc::clone(&private),
+                self_comm: self_comm.clone().filter(|_| operation.combines().is_some()),
+                neighborhood: Arc::clone(&neighborhood),
+                waiting,
+                window: hints.window,
+                link: links.next(),
+                transport: transports.next().ok_or_else(|| Error::Internal("an operation has no transport".into()))?,
+                record: observed.as_ref().map(|set| set.record(operation.word())),
+            });
+            let tags = Arc::clone(&handle.tags[operation as usize]);
+            tags.restart(given[operation as usize]);
+            let (hints, outstanding) = (hints.clone(), Arc::clone(&handle.outstanding));
+            let settings = Settings {
+                operation,
+                directed: directions.is_some(),
+                pool,
+                hints,
+                tags,
+                outstanding,
+                orphaned: Arc::clone(&orphaned),
+                group: group.clone(),
+            };
+            let bound = BoundNeighborhood::new(settings, &selected)?;
+            handle.replace(operation, Some(Arc::new(bound)))?;
+        }
+        // that of neighborhoods that have been replaced
+        team.trim();
+        if let Some(observed) = &observed {
+            observed.end();
+        }
+        Ok(())
     }
 }
 
-/// The schedule of another operation on this communicator, if it has the same lists and hints on
-/// all processes, and the parameters that it was made with. Collective: one reduction of two words,
-/// none if there is no other operation.
+/// The schedule of the operation at `place`, which has the same lists and hints on all processes,
+/// and the parameters that it was made with. `None` on all processes if it does not serve.
 fn shared(
-    comm: &Comm,
-    handle: Option<&Handle>,
+    handle: &Handle,
+    place: usize,
     neighborhood: &Neighborhood,
     hints: &mut Hints,
     operations: Operations,
-) -> Result<Option<Selected>> {
-    // neighborhoods are set and freed collectively: there are as many on all processes
-    let Some(handle) = handle.filter(|h| h.neighborhoods.iter().any(Option::is_some)) else {
-        return Ok(None);
-    };
-    let serves = |selected: &Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
-    let mut others = handle.neighborhoods.iter().flatten().enumerate();
-    let found = others.find_map(|(i, other)| Some((i, other.reusable_schedule(neighborhood, hints).filter(serves)?, other)));
-    let mine = found.as_ref().map_or(-1, |(i, ..)| to_int::<i64>(*i));
-    let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
-    Ok(found.filter(|_| lowest == -highest).map(|(_, selected, other)| {
-        if let Some((machine, origin)) = other.hints().learned.0 {
-            hints.learn_machine(machine, origin);
-        }
-        selected
-    }))
+) -> Option<Selected> {
+    let other = handle.neighborhoods[place].as_ref().filter(|other| other.hints().devices == hints.devices)?;
+    let selected = other.reusable_schedule(neighborhood, hints)?;
+    if selected.choice.algorithm.entry().unserved(operations).is_some() {
+        return None;
+    }
+    if let Some((machine, origin)) = other.hints().learned.0 {
+        hints.learn_machine(machine, origin);
+    }
+    Some(selected)
 }
 
 /// Selects the schedules of a neighborhood: one, or several that the first calls compare by time.
@@ -259,21 +332,21 @@ fn select_schedules(
 }
 
 /// Maps memory that neighbors on a node share. Returns a link for each of the operations, in their
-/// order, or none. Collective.
+/// order, or none. Collective, unless `prepared` says what all have prepared.
 fn share_memory(
-    team: &Team,
+    own: &Own,
     n: &Neighborhood,
     hints: &mut Hints,
     operations: &[Operation],
     processes: u32,
-    generation: u64,
+    prepared: Option<Prepared>,
 ) -> Result<Vec<Arc<Channels>>> {
     if !hints.shares_memory() {
         return Ok(Vec::new());
     }
-    let bytes = hints.shared_bytes();
-    let single_from = single_copies(team, hints)?;
-    let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
+    let team = &*own.team;
+    let (bytes, single_from) = (most_bytes(hints), single_copies(team, hints)?);
+    let common = common(operations.iter().copied());
     let part;
     let team = match &hints.nodes {
         None => team,
@@ -286,8 +359,10 @@ fn share_memory(
         }
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    Ok(channel::make(team, n, &common, (bytes, single_from), tags, generation)?.unwrap_or_default())
+    // a process with device memory in use reads no other's, whatever was prepared
+    let prepared = prepared.filter(|_| !hints.devices);
+    let wish = Wish::new(team, n, &common, (bytes, single_from));
+    Ok(channel::make(&wish, prepared, tags, own.generation)?.unwrap_or_default())
 }
 
 /// From how many bytes on messages are copied from their sender's memory, where that is less than

@@ -17,7 +17,7 @@ use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
 use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Ring, Sender};
-use crate::shm::segment::Segment;
+use crate::shm::segment::{self, Segment};
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
 
@@ -214,22 +214,152 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
         .collect()
 }
 
-/// Makes the channels of all operations of a neighborhood.
+/// The channels that a process wants, and the memory of its own that they need.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
 /// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes, and
 /// all that are longer than a cell, are read from the sender's memory where the kernel permits
-/// that; with `None` none are. `generation` counts the communicator's neighborhoods, equally on all
-/// processes.
+/// that; with `None` none are.
+pub struct Wish<'a> {
+    team: &'a Team,
+    common: &'a [bool],
+    single_from: Option<u64>,
+    /// Rank in the communicator and in the node, each once and in matching order.
+    targets: Vec<(Rank, u32)>,
+    sources: Vec<(Rank, u32)>,
+    /// Bytes of a large buffer, and for the messages to a target.
+    large_buffer: usize,
+    memory: usize,
+    /// Bytes of this process's rings, and of all its memory for messages.
+    rings: usize,
+    memories: usize,
+}
+
+impl<'a> Wish<'a> {
+    /// The wish for a neighborhood. Local.
+    pub fn new(team: &'a Team, n: &Neighborhood, common: &'a [bool], (bytes, single_from): (usize, Option<u64>)) -> Wish<'a> {
+        let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
+        let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(BESIDE_LARGE + LARGE_BUFFERS * PAGE);
+        let large_buffer = (memory - BESIDE_LARGE) / LARGE_BUFFERS / PAGE * PAGE;
+        let memory = BESIDE_LARGE + LARGE_BUFFERS * large_buffer;
+        let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
+        let rings = (common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
+        Wish { team, common, single_from, targets, sources, large_buffer, memory, rings, memories: memories * memory }
+    }
+
+    /// True if it has edges within the node.
+    fn has_edges(&self) -> bool {
+        !(self.targets.is_empty() && self.sources.is_empty())
+    }
+
+    /// Prepares the channels in memory that the node keeps, if there is room for this process. They
+    /// are connected if all processes have prepared them, and have the same word. Local.
+    pub fn prepare(&self) -> Option<Prepared> {
+        let wanted = [self.rings, self.memories];
+        match self.team.kept().prepare(wanted, self.team.me()) {
+            Some(segment) => {
+                self.publish(segment.segment());
+                Some(Prepared(Some(segment)))
+            }
+            // as all of the node say
+            None => (!self.has_edges() && self.team.kept().is_empty()).then_some(Prepared(None)),
+        }
+    }
+
+    /// Where the processes' doorbells and tables are.
+    fn head<'s>(&self, segment: &'s Segment) -> Head<'s> {
+        Head { segment, members: self.team.size() as usize }
+    }
+
+    /// Empties this process's rings, and tells the others where they are, which memory it can read,
+    /// and how much it puts into a large buffer.
+    fn publish(&self, segment: &Segment) {
+        let (me, head) = (self.team.me(), self.head(segment));
+        let [front, _] = segment.front_and_body(me);
+        // SAFETY: the rings lie in this process's front, which the others do not use before all have
+        // published theirs. All zeros are empty rings.
+        unsafe { front.write_bytes(0, self.rings) };
+        head.size(me).store(to_u32(self.large_buffer / PAGE), Ordering::Relaxed);
+        let of_source = self.common.len() * size_of::<Ring>();
+        for (k, &(_, member)) in self.sources.iter().enumerate() {
+            let rings = front.wrapping_add(k * of_source);
+            head.rings(me, member).store(location(segment, rings), Ordering::Relaxed);
+            let reads = self.single_from.is_some() && segment.once(member, || head.doorbell(member).reads_owner());
+            let first: *const Ring = rings.cast();
+            for operation in 0..self.common.len() {
+                // SAFETY: the ring lies in the front, and has just been made.
+                unsafe { &*first.wrapping_add(operation) }.set_reads(reads);
+            }
+        }
+    }
+}
+
+/// Channels that this process has prepared; without memory if nobody on the node needs any.
+pub struct Prepared(Option<segment::Prepared>);
+
+impl Prepared {
+    /// Processes of a node have prepared the same if their words are equal.
+    pub fn word(&self) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, segment::Prepared::name)
+    }
+}
+
+/// What lies in front of all parts of a segment: a doorbell for each process, and two tables of the
+/// rings and sizes that processes publish, which successive segments use in turn.
+struct Head<'a> {
+    segment: &'a Segment,
+    members: usize,
+}
+
+impl Head<'_> {
+    /// Its bytes.
+    fn bytes(members: usize) -> usize {
+        (members * Doorbell::BYTES + 2 * Head::table(members)).next_multiple_of(PAGE)
+    }
+
+    /// Bytes of a table.
+    fn table(members: usize) -> usize {
+        (members * members + members) * size_of::<AtomicU32>()
+    }
+
+    fn doorbell(&self, member: u32) -> Doorbell {
+        Doorbell::at(self.segment.head().wrapping_add(member as usize * Doorbell::BYTES))
+    }
+
+    fn word(&self, index: usize) -> &AtomicU32 {
+        let table = self.members * Doorbell::BYTES + self.segment.turn() * Head::table(self.members);
+        let at: *const AtomicU32 = self.segment.head().wrapping_add(table + index * size_of::<AtomicU32>()).cast();
+        // SAFETY: the table has a word for each pair of processes, and one for each process.
+        unsafe { &*at }
+    }
+
+    /// Where a target has the rings of a source, one for each operation.
+    fn rings(&self, target: u32, source: u32) -> &AtomicU32 {
+        self.word(target as usize * self.members + source as usize)
+    }
+
+    /// Pages of a process's large buffers.
+    fn size(&self, member: u32) -> &AtomicU32 {
+        self.word(self.members * self.members + member as usize)
+    }
+}
+
+/// The location of an address, in cache lines from the beginning of a segment.
+#[inline]
+fn location(segment: &Segment, at: *const u8) -> u32 {
+    to_u32(segment.position(at) / LINE)
+}
+
+/// Makes the channels of all operations of a neighborhood. `generation` counts the communicator's
+/// neighborhoods, equally on all processes. `prepared` is what this process has prepared, if all
+/// have prepared the same.
 ///
-/// Collective over the node: the cost of `Segment::reused`, and one barrier, two where the segment
-/// is new. Returns `None` on all processes of the node if there is no shared memory, and on this
-/// process if it has no edge within the node.
+/// Local if they have. Else collective over the node: the cost of `Segment::reused`, and one
+/// barrier, two where the segment is new. Returns `None` on all processes of the node if there is
+/// no shared memory, and on this process if it has no edge within the node.
 pub fn make(
-    team: &Team,
-    n: &Neighborhood,
-    common: &[bool],
-    (bytes, single_from): (usize, Option<u64>),
+    wish: &Wish,
+    prepared: Option<Prepared>,
     (first_tag, tags): (u64, u64),
     generation: u64,
 ) -> Result<Option<Vec<Arc<Channels>>>> {
@@ -238,68 +368,29 @@ pub fn make(
     if tags < 2 {
         return Ok(None);
     }
-    let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
-    let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(BESIDE_LARGE + LARGE_BUFFERS * PAGE);
-    let large_buffer = (memory - BESIDE_LARGE) / LARGE_BUFFERS / PAGE * PAGE;
-    let memory = BESIDE_LARGE + LARGE_BUFFERS * large_buffer;
-    let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
-    let rings = (common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
-    let edges = !(targets.is_empty() && sources.is_empty());
-    let part = if edges { rings + memories * memory } else { 0 };
-    // in front of all parts: a doorbell for each process, and the table of places
-    let (me, members) = (team.me() as usize, team.size() as usize);
-    let places = members * Doorbell::BYTES;
-    let head = (places + members * members * size_of::<AtomicU32>()).next_multiple_of(PAGE);
-    let pages = to_u32(large_buffer / PAGE);
-    let Some((segment, reused, sizes)) = Segment::reused([part, head], pages, LARGEST_SEGMENT, team.group(), team.kept())? else {
+    let &Wish { team, common, single_from, large_buffer, memory, .. } = wish;
+    let (targets, sources) = (&wish.targets, &wish.sources);
+    let segment = match prepared {
+        Some(Prepared(prepared)) => prepared.map(|prepared| prepared.take(team.kept())),
+        None => share(wish)?,
+    };
+    let Some(segment) = segment.filter(|_| wish.has_edges()).map(Arc::new) else {
         return Ok(None);
     };
-    let segment = Arc::new(segment);
-    let doorbell = |member: u32| Doorbell::at(segment.head().wrapping_add(member as usize * Doorbell::BYTES));
-    let place = |target: usize, source: usize| -> *const AtomicU32 {
-        segment.head().wrapping_add(places + (target * members + source) * size_of::<AtomicU32>()).cast()
+    let head = wish.head(&segment);
+    let ring = |target: u32, source: u32, operation: usize| -> *const Ring {
+        let rings = head.rings(target, source).load(Ordering::Relaxed) as usize * LINE;
+        segment.head().wrapping_add(rings + operation * size_of::<Ring>()).cast()
     };
-    if reused && edges {
-        // SAFETY: the rings lie in this process's part, which no process uses before the barrier.
-        // All zeros are empty rings.
-        unsafe { segment.part(team.me()).write_bytes(0, rings) };
-    }
-    if !reused {
-        doorbell(team.me()).claim();
-        // all have claimed their doorbells
-        team.group().barrier()?;
-    }
-    let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
-        let index = place * common.len() + operation;
-        segment.part(member).wrapping_add(index * size_of::<Ring>()).cast()
-    };
-    let mut readable = Vec::with_capacity(sources.len());
-    for (k, &(_, member)) in sources.iter().enumerate() {
-        // tell each source at which place among this process's rings its own are
-        // SAFETY: the table has a word for each pair of processes.
-        unsafe { &*place(me, member as usize) }.store(to_u32(k), Ordering::Relaxed);
-        let owner = (single_from.is_some() && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
-        readable.push(owner);
-        for operation in 0..common.len() {
-            // SAFETY: the ring lies in the segment; it consists of atomics.
-            unsafe { &*ring(team.me(), k, operation) }.set_reads(owner.is_some());
-        }
-    }
-    // all rings are empty, and all have said where they are and which memory they can read
-    team.group().barrier()?;
-    if !edges {
-        return Ok(None);
-    }
+    let doorbell = |member: u32| head.doorbell(member);
     let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
     let worlds = team.group().comm().view().world_ranks(&ranks)?;
-    let mut next = segment.part(team.me()).wrapping_add(rings);
+    let [_, mut next] = segment.front_and_body(team.me());
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
         let outbound: Vec<Outbound> = (targets.iter().enumerate())
             .map(|(k, &(rank, member))| {
-                // SAFETY: as above.
-                let place = unsafe { &*place(member as usize, me) }.load(Ordering::Relaxed);
-                let ring = ring(member, place as usize, operation);
+                let ring = ring(member, team.me(), operation);
                 Outbound {
                     rank,
                     member,
@@ -310,20 +401,25 @@ pub fn make(
                     used: Default::default(),
                     back: sources.iter().position(|s| s.0 == rank),
                     chunks: AtomicU64::new(0),
-                    // SAFETY: as above.
+                    // SAFETY: the ring lies in the segment; it consists of atomics.
                     reads: unsafe { &*ring }.reads(),
                     gone: AtomicBool::new(false),
                 }
             })
             .collect();
-        let inbound = (sources.iter().enumerate())
-            .map(|(k, &(rank, member))| Inbound {
-                rank,
-                member,
-                ring: ring(team.me(), k, operation),
-                back: targets.iter().position(|t| t.0 == rank),
-                eager_limit: sizes[member as usize] as usize * PAGE,
-                process: readable[k],
+        let inbound = (sources.iter())
+            .map(|&(rank, member)| {
+                let ring = ring(team.me(), member, operation);
+                // SAFETY: as above.
+                let reads = unsafe { &*ring }.reads();
+                Inbound {
+                    rank,
+                    member,
+                    ring,
+                    back: targets.iter().position(|t| t.0 == rank),
+                    eager_limit: head.size(member).load(Ordering::Relaxed) as usize * PAGE,
+                    process: reads.then(|| doorbell(member).owner()),
+                }
             })
             .collect();
         next = next.wrapping_add(memory * if common { outbound.len().min(1) } else { outbound.len() });
@@ -344,6 +440,25 @@ pub fn make(
         })
     });
     Ok(Some(channels.collect()))
+}
+
+/// Makes the segment, in which all processes have published their rings. Collective over the node.
+fn share(wish: &Wish) -> Result<Option<Segment>> {
+    let (team, members) = (wish.team, wish.team.size() as usize);
+    let wanted = if wish.has_edges() { [wish.rings, wish.memories] } else { [0, 0] };
+    let Some((segment, reused)) = Segment::reused(wanted, Head::bytes(members), LARGEST_SEGMENT, team.group(), team.kept())?
+    else {
+        return Ok(None);
+    };
+    if !reused {
+        wish.head(&segment).doorbell(team.me()).claim();
+        // all have claimed their doorbells
+        team.group().barrier()?;
+    }
+    wish.publish(&segment);
+    // all rings are empty, and all have said where they are and which memory they can read
+    team.group().barrier()?;
+    Ok(Some(segment))
 }
 
 impl Channels {
@@ -420,7 +535,7 @@ impl Channels {
     /// the same on all processes.
     #[inline]
     pub fn location(&self, at: *const u8) -> u32 {
-        to_u32(self.segment.position(at) / LINE)
+        location(&self.segment, at)
     }
 
     /// Returns the address `offset` bytes behind a location that another process has named; `None`

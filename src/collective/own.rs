@@ -1,0 +1,143 @@
+//! The library's own objects on a communicator, and those that wait for another communicator.
+//!
+//! A private communicator, the processes of the node and the memory that they share cost a
+//! duplicate and several exchanges between processes. When the program frees a communicator, a
+//! process keeps them, for the next communicator of the same processes in the same order that gets
+//! a neighborhood, whatever call has made that: a duplicate, one with a topology, a split. So they
+//! do not depend on a parent, nor on when it is freed.
+//!
+//! Each process can see only its own part, and threads may free communicators in different orders.
+//! So each proposes what it has ([`Store::take`]), by a number that is the same on all processes, and all
+//! use it if all propose the same: then it has as many processes as the communicator, and each has
+//! the same rank in both. That is agreed with everything else about the set call, in the reduction
+//! that comes first, on the program's communicator.
+//!
+//! Messages of the two communicators' collectives do not meet: nothing is kept that a request still
+//! uses, or on which a call has failed or a process is dead, as a message may still be on its way
+//! there. What all processes propose, none uses; and each has received all that was sent to it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::error::Result;
+use crate::exec::waiting::Waiting;
+use crate::machine;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::of_process::OfProcess;
+use crate::mpi::{self, Communicator};
+use crate::shm::node::Team;
+
+/// Most of them that wait in a process: with another one, the oldest goes.
+const MOST: usize = 8;
+
+/// The library's own objects on a communicator, the same for all of its neighborhoods.
+#[derive(Clone)]
+pub struct Own {
+    /// The private communicator.
+    pub comm: Arc<Comm>,
+    /// A communicator of this process alone, made with the first neighborhood whose operation
+    /// combines blocks.
+    pub self_comm: Option<Arc<Comm>>,
+    /// How the process waits.
+    pub waiting: Waiting,
+    /// The processes of this one's node.
+    pub team: Arc<Team>,
+    /// Number of neighborhoods that have been set.
+    pub generation: u64,
+    /// Tells it from all others; the same on all its processes.
+    pub number: i64,
+    /// This process's rank, and how many processes there are.
+    place: [u32; 2],
+}
+
+impl Own {
+    /// Duplicates the communicator, and finds the processes of the node. Collective.
+    pub fn make(comm: Communicator, number: i64) -> Result<Own> {
+        let comm = Arc::new(Comm::duplicate(comm)?);
+        let team = Team::new(&comm, machine::copies::known()?)?;
+        // with more processes on the node than cores, waiting must yield the core unless MPI does
+        let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+        let place = [comm.rank()?, comm.size()?];
+        Ok(Own { comm, self_comm: None, waiting, team: Arc::new(team), generation: 0, number, place })
+    }
+
+    /// The communicator of this process alone, made if there is none.
+    pub fn self_comm(&mut self) -> Result<Arc<Comm>> {
+        match &self.self_comm {
+            Some(comm) => Ok(Arc::clone(comm)),
+            None => Ok(Arc::clone(self.self_comm.insert(Arc::new(self.comm.self_comm()?)))),
+        }
+    }
+
+    /// True if nothing else uses it, and nothing that was done with it can be seen.
+    fn is_unused(&self) -> bool {
+        // the team refers to the communicator, too
+        let unused = Arc::strong_count(&self.comm) == 2
+            && Arc::strong_count(&self.team) == 1
+            && self.self_comm.as_ref().is_none_or(|comm| Arc::strong_count(comm) == 1);
+        // statistics count for the communicator that they were begun for
+        let sound = |comm: &Comm| comm.is_whole().is_ok() && !comm.has_unmatched() && comm.tally().is_none();
+        unused && sound(&self.comm) && self.self_comm.as_deref().is_none_or(sound) && self.team.is_light()
+    }
+}
+
+/// What waits in a process, oldest first.
+#[derive(Default)]
+pub struct Store(Mutex<Vec<Own>>);
+
+static STORE: OfProcess<Store> = OfProcess::new();
+
+/// The store of the process, which MPI drops when it is finalized. Who keeps something there later
+/// must not keep the store itself alive.
+pub fn store() -> Result<Weak<Store>> {
+    Ok(Arc::downgrade(&STORE.get()?))
+}
+
+impl Store {
+    fn lock(&self) -> MutexGuard<'_, Vec<Own>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps objects that no communicator has any more, if they can serve another one.
+    pub fn keep(&self, own: Own) {
+        if !own.is_unused() {
+            return;
+        }
+        let oldest = {
+            let mut all = self.lock();
+            all.push(own);
+            (all.len() > MOST).then(|| all.remove(0))
+        };
+        // freed without the lock
+        drop(oldest);
+    }
+
+    /// Takes out what this process proposes for a communicator: of all that fit it, that with the
+    /// lowest number, whatever order they were kept in.
+    pub fn take(&self, comm: Communicator) -> Result<Option<Own>> {
+        let place = [comm.rank()?, comm.size()?];
+        let mut all = self.lock();
+        let mut first: Option<(usize, i64)> = None;
+        for (k, own) in all.iter().enumerate().filter(|(_, own)| own.place == place) {
+            if first.is_none_or(|(_, number)| own.number < number) && own.comm.view().is_like(comm)? {
+                first = Some((k, own.number));
+            }
+        }
+        Ok(first.map(|(k, _)| all.remove(k)))
+    }
+
+    /// Decides about what this process has proposed, when the least and the largest number that
+    /// processes have proposed are known (0: nothing). Returns it if all have proposed it.
+    ///
+    /// Otherwise it waits again, unless another process has proposed a larger number: that one
+    /// lacks this, which so can never serve.
+    pub fn settle(&self, proposed: Option<Own>, [least, largest]: [i64; 2]) -> Option<Own> {
+        let own = proposed?;
+        if least == largest {
+            return Some(own);
+        }
+        if own.number == largest {
+            self.keep(own);
+        }
+        None
+    }
+}
