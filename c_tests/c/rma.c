@@ -234,10 +234,9 @@ static void describes(void) {
   static const char *cases[][3] = {
       {"mpix_transport", "messages", "transport: messages\n"},
       {"mpix_transport", "auto", "transport: messages, as no weights say how long blocks are"},
-      {"mpix_verify", "true", "transport: messages, as calls are verified"},
       {"mpix_schedule", "edge_coloring", "transport: messages, as puts need the schedule direct"},
   };
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 3; k++) {
     MPI_Comm comm = test_duplicate();
     MPI_Info info = hints();
     set_hint(info, cases[k][0], cases[k][1]);

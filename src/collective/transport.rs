@@ -49,7 +49,6 @@ impl Transport {
 fn obstacle(hints: &Hints, selected: &[Selected], comm: &Comm) -> Result<Option<&'static str>> {
     Ok(match hints.transport {
         Wanted::Messages => Some(""),
-        _ if hints.verify => Some("calls are verified"),
         _ if !selected.iter().any(|s| s.choice.algorithm == Algorithm::Direct) => Some(NOT_DIRECT),
         Wanted::Auto if hints.weight_unit.is_none() => Some(UNKNOWN),
         _ if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),

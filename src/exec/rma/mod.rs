@@ -8,7 +8,7 @@
 //! polled for, with a check for processes that have died.
 //!
 //! With a passive target, the window is open to all as long as it lives. The source flushes its
-//! puts, and then sets a word of the slot, its flag, to the number of the call; the target polls
+//! puts, and then sets a word of the slot, its flag, to the number of the message; the target polls
 //! the flags, and unpacks each message as soon as its flag is raised.
 //!
 //! A message that exceeds its slot in the landing area comes by message; the sender decides that,
@@ -90,19 +90,44 @@ impl Rma {
     /// Makes an executor of those edges of a neighborhood that its link has, and of the process's
     /// edges to itself. It moves so many fields together.
     pub fn new(link: &Arc<Link>, comm: Arc<Comm>, n: &Neighborhood, own: Own, waiting: Waiting, fields: usize) -> Rma {
-        let (targets, sources) = (n.targets_in_order(), n.sources_in_order());
+        Rma::of_edges(link, comm, n, own, waiting, fields, &|_| true)
+    }
+
+    /// The same, of those of these edges alone whose blocks are `kept`; their other ends keep them,
+    /// too.
+    pub fn of_edges(
+        link: &Arc<Link>,
+        comm: Arc<Comm>,
+        n: &Neighborhood,
+        own: Own,
+        waiting: Waiting,
+        fields: usize,
+        kept: &dyn Fn(Block) -> bool,
+    ) -> Rma {
+        let (mut targets, mut sources, mut self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
+        targets.retain(|target| kept(Block::Input(target.0)));
+        sources.retain(|source| kept(Block::Output(source.0)));
+        self_edges.retain(|edge| kept(Block::Input(edge.0)) && kept(Block::Output(edge.1)));
         let (mut inputs, mut outs) = (Vec::new(), Vec::new());
-        for slot in &link.targets {
+        for (position, &slot) in link.targets.iter().enumerate() {
             let begin = inputs.len();
             for field in 0..fields {
                 inputs.extend(targets.iter().filter(|t| t.1 == slot.rank).map(|t| MessageBlock::new(field, t.0)));
             }
+            // a process with which no edge is kept
+            if begin == inputs.len() {
+                continue;
+            }
             outs.push(OutMessage {
+                position,
+                slot,
+                number: 0,
                 blocks: begin..inputs.len(),
                 bytes: 0,
                 staged: 0,
                 words: [0; 2],
                 in_place: None,
+                apart: false,
                 spoiled: false,
                 in_pieces: false,
                 answer: [0; WORDS],
@@ -113,15 +138,21 @@ impl Rma {
             });
         }
         let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), vec![None; n.sources().len()]);
-        for (i, slot) in link.sources.iter().enumerate() {
-            let begin = outputs.len();
+        for (position, &slot) in link.sources.iter().enumerate() {
+            let (begin, i) = (outputs.len(), ins.len());
             for field in 0..fields {
                 for source in sources.iter().filter(|s| s.1 == slot.rank) {
                     of_source[source.0 as usize] = Some(to_u32(i));
                     outputs.push(MessageBlock::new(field, source.0));
                 }
             }
+            if begin == outputs.len() {
+                continue;
+            }
             ins.push(InMessage {
+                position,
+                slot,
+                number: 0,
                 blocks: begin..outputs.len(),
                 bytes: 0,
                 state: InState::Done,
@@ -134,7 +165,9 @@ impl Rma {
         }
         let mut answers = Requests::default();
         answers.reserve(outs.len() + ins.len());
-        let self_edges = if matches!(own, Own::Left) { Vec::new() } else { n.self_edges() };
+        if matches!(own, Own::Left) {
+            self_edges.clear();
+        }
         let folding = match own {
             Own::Combined(combine, self_comm) => {
                 let mut origins: Vec<Origin> = of_source.iter().map(|i| i.map_or(Origin::Nowhere, Origin::Peer)).collect();
@@ -150,7 +183,7 @@ impl Rma {
             me: to_int(n.rank()),
             waiting,
             stage: Stage::Idle,
-            number: 0,
+            turn: 0,
             known: (0..fields).map(|_| Default::default()).collect(),
             inputs,
             outputs,
@@ -213,7 +246,7 @@ impl Executor for Rma {
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
-        (self.tag, self.number, self.stage) = (tag, self.link.turns.take(), Stage::Queued);
+        (self.tag, self.turn, self.stage) = (tag, self.link.turns.take(), Stage::Queued);
         self.patience.restart();
         self.start_own();
         self.step();

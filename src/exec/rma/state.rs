@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::answer::WORDS;
 use super::link::Link;
+use super::slots::Slot;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
@@ -32,8 +33,13 @@ pub(super) enum Stage {
     Complete,
 }
 
-/// A message to one target, by its position among the link's targets.
+/// A message to one target.
 pub(super) struct OutMessage {
+    /// The target's position among the link's, and where it has room for this process.
+    pub(super) position: usize,
+    pub(super) slot: Slot,
+    /// Which of all messages of the edges between these processes it is.
+    pub(super) number: u64,
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     /// Where its header and data begin in the staging buffer.
@@ -42,6 +48,8 @@ pub(super) struct OutMessage {
     pub(super) words: [u64; 2],
     /// Address of its data, if they go straight from the caller's buffer.
     pub(super) in_place: Option<*const u8>,
+    /// True if its header is put by itself, although its data are staged.
+    pub(super) apart: bool,
     /// True if its blocks could not be packed.
     pub(super) spoiled: bool,
     /// True if its blocks are not packed, as they are put from where they lie.
@@ -75,8 +83,13 @@ pub(super) enum InState {
     Done,
 }
 
-/// A message from one source, by its position among the link's sources.
+/// A message from one source.
 pub(super) struct InMessage {
+    /// The source's position among the link's, and where its messages are put.
+    pub(super) position: usize,
+    pub(super) slot: Slot,
+    /// Which of all messages of the edges between these processes it is.
+    pub(super) number: u64,
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     pub(super) state: InState,
@@ -100,7 +113,7 @@ pub struct Rma {
     pub(super) me: i32,
     pub(super) waiting: Waiting,
     pub(super) stage: Stage,
-    pub(super) number: u64,
+    pub(super) turn: u64,
     /// Cached facts about the datatypes, by field: send side, receive side.
     pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
