@@ -18,7 +18,7 @@ use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
-use crate::schedule::{Algorithm, Block, Op, Schedule};
+use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Makes the executors of a neighborhood, and keeps those that requests have given back.
@@ -156,7 +156,7 @@ impl ExecutorPool {
         }
         if let Some(landing) = landing {
             let own = self.own(purpose.combine);
-            return Any::Rma(Box::new(Rma::new(landing, comm, &self.neighborhood, own, self.waiting, 1)));
+            return Any::Rma(Box::new(Rma::new(landing, &comm, &self.neighborhood, schedule, own, self.waiting, 1)));
         }
         let fold = match (purpose.combine, &self.self_comm) {
             (Some(Combine::Accumulate(order)), Some(self_comm)) => {
@@ -208,12 +208,12 @@ impl ExecutorPool {
     pub fn lend_puts(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
         let link = self.puts_by(schedule)?;
         let own = if self.link.is_some() { Own::Left } else { Own::Copied };
-        Some(self.lease_of(Rma::new(link, Arc::clone(&self.comm), &self.neighborhood, own, self.waiting, fields)))
+        Some(self.lease_of(Rma::new(link, &self.comm, &self.neighborhood, schedule, own, self.waiting, fields)))
     }
 
     /// The window into which a schedule puts, if it does.
     fn puts_by(&self, schedule: &Schedule) -> Option<&Arc<Link>> {
-        self.transport.link.as_ref().filter(|_| schedule.algorithm() == Algorithm::Direct)
+        self.transport.link.as_ref().filter(|_| self.transport.puts_by(schedule.algorithm()))
     }
 
     /// What an executor that puts does with the process's own blocks, where no memory is shared.
@@ -263,10 +263,6 @@ impl ExecutorPool {
             Block::Output(s) => findings.sources[s as usize],
             Block::Scratch(_) | Block::Packet(_) => true,
         };
-        if let Some(link) = self.puts_by(schedule) {
-            let (comm, n, own) = (Arc::clone(&self.comm), &self.neighborhood, self.own(combine));
-            return Some(self.lease_of(Rma::of_edges(link, comm, n, own, self.waiting, 1, &|block| good(&block))));
-        }
         let good_part = match schedule {
             schedule if forwards => schedule.without(|block| !good(&block)),
             schedule => schedule.retained(|op| match op {
@@ -275,6 +271,10 @@ impl ExecutorPool {
                 Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
             }),
         };
+        if let Some(link) = self.puts_by(schedule) {
+            let (n, own) = (&self.neighborhood, self.own(combine));
+            return Some(self.lease_of(Rma::new(link, &self.comm, n, &good_part, own, self.waiting, 1)));
+        }
         Some(lease(&good_part))
     }
 

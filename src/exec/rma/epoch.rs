@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::answer::{PUT, SEND, WORDS};
 use super::header::{self, Header, Place};
 use super::link::{ANSWER, data_tag};
-use super::state::{InState, Rma, Stage};
+use super::state::{InState, Round, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
@@ -22,7 +22,7 @@ use crate::util::cast::{to_int, to_usize};
 /// Answers of one word, which are never written.
 static ANSWERS: [u64; 2] = [PUT, SEND];
 
-impl Rma {
+impl Round {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
     /// Notes errors.
     pub(super) fn step(&mut self) -> bool {

@@ -1,12 +1,12 @@
 //! Gives up on neighbors that have died, or that MPI keeps from putting.
 
 use super::link::refusal_tag;
-use super::state::{InState, Rma, Stage};
+use super::state::{InState, Round, Stage};
 use crate::error::{Error, Result};
 use crate::mpi::message::{self, Request};
 use crate::mpi::p2p::Lost;
 
-impl Rma {
+impl Round {
     /// Stops waiting for sources that report that MPI keeps them from putting and sending.
     #[cold]
     #[inline(never)]

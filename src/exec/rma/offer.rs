@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::answer::{KIND, MOST_RUNS, RUNS, runs_of};
 use super::header::{self, Header, Place};
-use super::state::{InMessage, OutMessage, Rma};
+use super::state::{InMessage, OutMessage, Round};
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::mpi::attached::{Attached, address};
@@ -25,6 +25,12 @@ const MOST_PUT: usize = 1 << 30;
 
 /// Gaps between runs that are attached as one range: no page lies in them.
 const GAP: usize = 4 << 10;
+
+/// True if a message of so many bytes in so many runs is long enough to be put straight to its
+/// blocks.
+pub fn goes_straight(bytes: u64, runs: u64) -> bool {
+    bytes >= LEAST as u64 && bytes / runs.max(1) >= LEAST_RUN as u64
+}
 
 /// The runs of some blocks as addresses, in the order of the message, joined where one follows the
 /// other. `None` if they are too many, or only MPI knows them.
@@ -64,7 +70,7 @@ impl InMessage {
     }
 }
 
-impl Rma {
+impl Round {
     /// Lets sources put straight into the bound blocks, where that pays, as the same blocks are
     /// received again and again. Local.
     ///
@@ -80,7 +86,7 @@ impl Rma {
             // a block that goes to all targets travels once
             let once = *to_all && recv.blocks.len() > 1;
             let runs = if recv.bytes < LEAST || once { None } else { runs(&outputs[recv.blocks.clone()]) };
-            runs.filter(|runs| recv.bytes / runs.len().max(1) >= LEAST_RUN)
+            runs.filter(|runs| goes_straight(recv.bytes as u64, runs.len() as u64))
         };
         let all: Vec<Option<Vec<Range<usize>>>> = ins.iter().map(offered).collect();
         *attached = ranges(all.iter().flatten().flatten().cloned().collect());

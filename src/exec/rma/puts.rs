@@ -10,14 +10,14 @@ use super::answer::{lets_put, wants_messages};
 use super::header::{self, Place};
 use super::link::{data_tag, refusal_tag};
 use super::slots::Slot;
-use super::state::{OutMessage, Rma};
+use super::state::{OutMessage, Round};
 use crate::error::{Error, Result};
 use crate::mpi::landing::Flag;
 use crate::mpi::message::{self, Block, Mode, Request, bytes_at};
 use crate::mpi::passive::Put;
 use crate::observe::Medium;
 
-impl Rma {
+impl Round {
     /// Puts, and sends what cannot be put, to those of some targets that have answered and whose
     /// messages have not left.
     pub(super) fn access(&mut self, targets: Range<usize>) {

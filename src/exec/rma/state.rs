@@ -12,7 +12,6 @@ use crate::datatype::pack::Loopback;
 use crate::error::Error;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::Folding;
-use crate::exec::waiting::Waiting;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -104,14 +103,13 @@ pub(super) struct InMessage {
     pub(super) offer: Vec<u64>,
 }
 
-/// Executes the edges of a neighborhood by puts.
-pub struct Rma {
+/// Executes the edges of one round by puts.
+pub struct Round {
     pub(super) link: Arc<Link>,
     /// The private communicator, and the call's tag on it.
     pub(super) comm: Arc<Comm>,
     pub(super) tag: i32,
     pub(super) me: i32,
-    pub(super) waiting: Waiting,
     pub(super) stage: Stage,
     pub(super) turn: u64,
     /// Cached facts about the datatypes, by field: send side, receive side.
@@ -150,9 +148,9 @@ pub struct Rma {
 
 // SAFETY: it holds addresses in the caller's buffers, which whoever completes the call may access,
 // memory of its own, and handles, which any thread that may call MPI may use.
-unsafe impl Send for Rma {}
+unsafe impl Send for Round {}
 
-impl Rma {
+impl Round {
     pub(super) fn loopback(&self) -> Loopback<'_> {
         Loopback { me: self.me, tag: self.tag, comm: &self.comm }
     }
