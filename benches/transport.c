@@ -2,7 +2,8 @@
  * Waitall by hand: alltoall with both neighbors on a ring, with two processes twice with the other
  * one. Shared memory of the library is off, so that edges within a node go as those between nodes
  * do; the MPI's own is not. Single calls put into the landing area; plans, if their blocks are
- * long, straight where they are received.
+ * long, straight where they are received. Weights make room for the longest ones in the landing
+ * area.
  *
  * Usage: transport [--rounds N] [--seconds S] [--quantile Q]
  * Method: see measure.h. */
@@ -10,7 +11,7 @@
 #include "measure.h"
 #include <mpix_neighbor.h>
 
-enum { LONGEST = 1 << 20, DEGREE = 2 };
+enum { LONGEST = 4 << 20, DEGREE = 2 };
 
 struct problem {
   MPI_Comm comm;
@@ -52,11 +53,11 @@ static problem on(const char *transport, const char *synchronization, int bytes)
   return p;
 }
 
-/* what mpix_transport=auto takes for blocks of a length, with an active target or a passive one */
-static const char *chosen(int bytes, const char *synchronization) {
+/* what mpix_transport=auto or auto_plans takes for blocks of a length */
+static const char *chosen(const char *transport, int bytes, const char *synchronization) {
   char text[4096];
   int length;
-  problem p = on("auto", synchronization, bytes);
+  problem p = on(transport, synchronization, bytes);
   MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, p.comm, sizeof text, text, &length);
   MPI_Comm_free(&p.comm);
   free(p.send), free(p.recv);
@@ -67,7 +68,7 @@ int main(int argc, char **argv) {
   begin(argc, argv, "rma [--rounds N] [--seconds S] [--quantile Q]");
   print_header("microseconds a call (ratio to messages)");
   problem messages = on("messages", "active", 0), hand = messages;
-  problem active = on("rma", "active", 0), passive = on("rma", "passive", 0);
+  problem active = on("rma", "active", LONGEST), passive = on("rma", "passive", LONGEST);
   alternative list[] = {
       {"messages", ours, &messages},   {"active", ours, &active},       {"passive", ours, &passive},
       {"plan", planned, &messages},    {"active", planned, &active},    {"passive", planned, &passive},
@@ -77,9 +78,9 @@ int main(int argc, char **argv) {
   enum { FORMS = sizeof list / sizeof *list };
   if (me == 0) {
     printf("# bytes  cores rounds      messages           active          passive");
-    printf("             plan           active          passive          by hand   auto: active, passive\n");
+    printf("             plan           active          passive          by hand   auto, auto_plans: active; passive\n");
   }
-  static const int sizes[] = {8, 64, 512, 4096, 8192, 16384, 32768, 65536, 262144, LONGEST};
+  static const int sizes[] = {8, 64, 512, 4096, 8192, 16384, 32768, 65536, 262144, 1 << 20, LONGEST};
   for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
     int bytes = sizes[s];
     for (int a = 0; a < FORMS; a++) list[a].on->bytes = bytes;
@@ -87,7 +88,9 @@ int main(int argc, char **argv) {
       problem *p = with_plans[k];
       MPIX_Neighbor_alltoall_plan(p->send, bytes, MPI_BYTE, p->recv, bytes, MPI_BYTE, p->comm, MPI_INFO_NULL, &p->plan);
     }
-    const char *takes[] = {chosen(bytes, "active"), chosen(bytes, "passive")};
+    static const char *const takers[] = {"auto", "auto_plans"};
+    const char *takes[2][2];
+    for (int k = 0; k < 2; k++) takes[0][k] = chosen(takers[k], bytes, "active"), takes[1][k] = chosen(takers[k], bytes, "passive");
     samples near, far;
     sample(list, FORMS, &near, &far);
     const samples *both[] = {&near, &far};
@@ -99,7 +102,7 @@ int main(int argc, char **argv) {
           double t = typical(both[k]->times[a], both[k]->count);
           printf("  %8.2f (%.2f)", 1e6 * t, t / base);
         }
-        printf("   %s, %s\n", takes[0], takes[1]);
+        printf("   %s, %s; %s, %s\n", takes[0][0], takes[0][1], takes[1][0], takes[1][1]);
       }
     release_samples(&near), release_samples(&far);
     for (int k = 0; k < 3; k++) MPIX_Request_free(&with_plans[k]->plan);

@@ -162,8 +162,9 @@ extern "C" {
 //   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
 //   those longer than a cell of shared memory; a number of bytes, also those as long; `false`,
 //   none.
-// - `mpix_transport`: `messages` (default), `rma` or `auto`, what carries blocks between processes
-//   that share no memory: messages, puts into windows, or what is measured to be faster.
+// - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
+//   between processes that share no memory: messages, puts into windows, or what is measured to be
+//   faster for single calls or for plans.
 // - `mpix_rma_synchronization`: `active` (default) or `passive`, how puts are synchronized.
 // - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
 //   arguments before each call.

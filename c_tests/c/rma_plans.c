@@ -315,7 +315,8 @@ int main(int argc, char **argv) {
   again();
   many();
   mixed();
-  lengths_differ();
+  /* verification finds that before anything is put */
+  if (!getenv("MPIX_NEIGHBOR_VERIFY")) lengths_differ();
   late();
   return test_finish();
 }

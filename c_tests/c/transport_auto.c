@@ -1,4 +1,4 @@
-/* mpix_transport=auto: puts and messages are timed once, by set calls whose answer depends on it,
+/* mpix_transport=auto and auto_plans: puts and messages are timed once, by set calls whose answer depends on it,
    and the faster of both is taken. Here a clock runs in which puts or messages are slow, so that
    what is faster is known, however busy the machine is. Each variant stands for an MPI of its own,
    whose times do not count for others. */
@@ -11,15 +11,23 @@
 enum { BLOCKS = 3, BYTES = 5000 };
 
 static int me, n, version, puts_made, refuses;
-static double slow_put, slow_send;
+static double slow_put, slow_landing, slow_send;
+
+/* what is asked for, and the weight of each edge */
+static const char *transport = "auto";
+static int weight = BYTES;
 
 /* seconds that puts and sends have added to a clock that is otherwise slow */
 static double added;
 double MPI_Wtime(void) { return 1e-3 * PMPI_Wtime() + added; }
 
 int MPI_Put(const void *from, int count, MPI_Datatype type, int target, MPI_Aint displ, int many, MPI_Datatype there, MPI_Win win) {
+  int *flavor = NULL, found = 0;
+  MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &found);
   puts_made++;
   added += slow_put;
+  /* a block, but not to where it is received */
+  if (count > 16 && found && *flavor != MPI_WIN_FLAVOR_DYNAMIC) added += slow_landing;
   return refuses ? MPI_ERR_OTHER : PMPI_Put(from, count, type, target, displ, many, there, win);
 }
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
@@ -61,11 +69,11 @@ static const char *set(int turned, int weighted, MPI_Comm *comm) {
   int length, rank, ends[2 * BLOCKS], weights[2 * BLOCKS];
   MPI_Comm_split(MPI_COMM_WORLD, 0, turned ? n - me : me, comm);
   MPI_Comm_rank(*comm, &rank);
-  for (int k = 0; k < 2 * BLOCKS; k++) ends[k] = (rank + (k < BLOCKS ? 1 : n - 1)) % n, weights[k] = BYTES;
+  for (int k = 0; k < 2 * BLOCKS; k++) ends[k] = (rank + (k < BLOCKS ? 1 : n - 1)) % n, weights[k] = weight;
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "direct");
-  MPI_Info_set(info, "mpix_transport", "auto");
+  MPI_Info_set(info, "mpix_transport", transport);
   MPI_Info_set(info, "mpix_weight_unit", "1");
   int *w = weighted ? weights : MPI_UNWEIGHTED;
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2 * BLOCKS, ends, w, 2 * BLOCKS, ends, w, info, *comm));
@@ -85,15 +93,15 @@ static void expect(int line, int turned, int measures, const char *begin, const 
   const char *says = set(turned, 1, &comm);
   int length = (int)strcspn(says, "\n");
   CHECK(!strncmp(says, begin, strlen(begin)), "line %d: %.*s", line, length, says);
-  snprintf(expected, sizeof expected, "us a call, and messages");
+  snprintf(expected, sizeof expected, " in plans, and messages ");
   CHECK(strstr(says, expected) && strstr(says, expected) < says + length, "line %d: %.*s", line, length, says);
   snprintf(expected, sizeof expected, "(%s)", origin);
   CHECK(strstr(says, expected) && strstr(says, expected) < says + length, "line %d: %.*s", line, length, says);
   int mine = puts_made - before;
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, comm);
   CHECK((all > 0) == measures, "line %d: %d puts in the set call", line, all);
-  double slow[2] = {slow_put, slow_send};
-  slow_put = slow_send = 0;
+  double slow[3] = {slow_put, slow_send, slow_landing};
+  slow_put = slow_send = slow_landing = 0;
   before = puts_made;
   MPI_Comm_rank(comm, &rank);
   for (int call = 0; call < 3; call++) {
@@ -108,7 +116,7 @@ static void expect(int line, int turned, int measures, const char *begin, const 
   }
   CHECK(bad == 0, "line %d: %d bytes are wrong", line, bad);
   CHECK((puts_made > before) == !strncmp(begin, "transport: puts", 15), "line %d: %d puts in calls", line, puts_made - before);
-  slow_put = slow[0], slow_send = slow[1];
+  slow_put = slow[0], slow_send = slow[1], slow_landing = slow[2];
   MPI_Comm_free(&comm);
 }
 
@@ -161,6 +169,14 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&comm);
   refuses = 0, version = 5, slow_put = 0.001;
   expect(__LINE__, 0, 1, "transport: messages, as puts are predicted", "measured");
+  /* puts win where plans put blocks straight to where they are received, if these are long */
+  version = 6, slow_put = 0, slow_send = 0.0005, slow_landing = 0.02, weight = 20000;
+  expect(__LINE__, 0, 1, "transport: messages, as puts are predicted", "measured");
+  transport = "auto_plans";
+  expect(__LINE__, 0, 0, "transport: puts", "measured");
+  expect(__LINE__, 1, 0, "transport: puts", "measured by an earlier program");
+  weight = BYTES;
+  expect(__LINE__, 0, 0, "transport: messages, as puts are predicted", "measured");
   THEN;
   if (me == 0) {
     char below[300];

@@ -129,6 +129,89 @@ static void self_edge(void) {
   all_well(__LINE__);
 }
 
+enum { LONG = 5000, EDGES = 3 };
+
+static int (*sent)[LONG], (*got)[LONG], from[EDGES], to[EDGES], displs[EDGES] = {0, LONG, 2 * LONG};
+
+static void fill(int call) {
+  for (int k = 0; k < EDGES; k++)
+    for (int i = 0; i < LONG; i++) sent[k][i] = 1000000 * call + 1000 * me + 100 * k + i % 100, got[k][i] = -1;
+}
+
+/* how many elements of an edge are wrong; `block`: the one that is sent over it */
+static int wrong(int call, int k, int block, int length) {
+  int bad = 0;
+  for (int i = 0; i < length; i++) bad += got[k][i] != 1000000 * call + 1000 * from[k] + 100 * block + i % 100;
+  return bad;
+}
+
+/* all edges, with short and with long blocks */
+static void edges_are_well(int line) {
+  static const int lengths[] = {1, LONG};
+  for (int l = 0; l < 2; l++) {
+    int length = lengths[l], counts[EDGES] = {length, length, length};
+    fill(50 + l);
+    OK(MPIX_Neighbor_alltoallv(sent, counts, displs, MPI_INT, got, counts, displs, MPI_INT, MPI_COMM_WORLD));
+    for (int k = 0; k < EDGES; k++) CHECK(!wrong(50 + l, k, k, length), "line %d: alltoall, %d elements, edge %d", line, length, k);
+    fill(60 + l);
+    OK(MPIX_Neighbor_gatherv(sent, length, MPI_INT, got, counts, displs, MPI_INT, MPI_COMM_WORLD));
+    for (int k = 0; k < EDGES; k++) CHECK(!wrong(60 + l, k, 0, length), "line %d: gather, %d elements, edge %d", line, length, k);
+    fill(70 + l);
+    OK(MPIX_Neighbor_reduce(sent, length, MPI_INT, got, length, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    int bad = 0;
+    for (int i = 0; i < length; i++) bad += got[0][i] != 3 * (1000000 * (70 + l) + i % 100) + 1000 * (from[0] + from[1] + from[2]);
+    CHECK(!bad, "line %d: reduce, %d elements: %d are wrong", line, length, bad);
+  }
+}
+
+/* Two edges to the right and one to the left. Mistakes leave out one of two edges between the same
+   processes, or all, so that neighbors have completed different numbers of calls together. */
+static void several_edges(MPI_Info info) {
+  sent = malloc(EDGES * sizeof *sent), got = malloc(EDGES * sizeof *got);
+  from[0] = from[1] = left, from[2] = right, to[0] = to[1] = right, to[2] = left;
+  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, EDGES, from, MPI_UNWEIGHTED, EDGES, to, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
+  const char *transport = getenv("MPIX_TRANSPORT");
+  char text[4000];
+  int length;
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_GATHER, MPI_COMM_WORLD, sizeof text, text, &length));
+  int puts = transport && !strcmp(transport, "rma");
+  CHECK(!!strstr(text, "transport: puts") == puts, "%s", text);
+  edges_are_well(__LINE__);
+  for (int l = 0; l < 2; l++) {
+    int count = l ? LONG - 1 : 2, counts[EDGES] = {count, count, count}, more[EDGES] = {count + 1, count, count};
+    fill(1 + l);
+    int rc = MPIX_Neighbor_alltoallv(sent, me == 0 ? more : counts, displs, MPI_INT, got, counts, displs, MPI_INT, MPI_COMM_WORLD);
+    if (me == 1) expect(__LINE__, rc, "sources[0], process 0, sends");
+    else if (me == 0) expect(__LINE__, rc, "targets[0], process 1, expects");
+    else CHECK(rc == MPI_SUCCESS, "process that has nothing to do with it: %d", rc);
+    for (int k = 0; k < EDGES; k++) {
+      if (me != 1 || k != 0) CHECK(!wrong(1 + l, k, k, count), "%d elements, edge %d", count, k);
+      else CHECK(got[0][0] == -1 && got[0][count - 1] == -1, "a block that does not fit was written");
+    }
+    edges_are_well(__LINE__);
+    /* process 0 expects less of a block that goes to all targets than its left sends */
+    fill(3 + l);
+    int less[EDGES] = {count, count - 1, count};
+    rc = MPIX_Neighbor_gatherv(sent, count, MPI_INT, got, me == 0 ? less : counts, displs, MPI_INT, MPI_COMM_WORLD);
+    if (me == 0) expect(__LINE__, rc, "sources[1], process");
+    else if (right == 0) expect(__LINE__, rc, "targets[1], process 0, expects");
+    else CHECK(rc == MPI_SUCCESS, "process that has nothing to do with it: %d", rc);
+    for (int k = 0; k < EDGES; k++)
+      if (me != 0 || k != 1) CHECK(!wrong(3 + l, k, 0, count), "%d elements, edge %d", count, k);
+      else CHECK(got[1][0] == -1, "a block that does not fit was written");
+    edges_are_well(__LINE__);
+    /* process 0 gathers where all others call alltoall */
+    fill(5 + l);
+    if (me == 0) rc = MPIX_Neighbor_gather(sent, count, MPI_INT, got, count, MPI_INT, MPI_COMM_WORLD);
+    else rc = MPIX_Neighbor_alltoallv(sent, counts, displs, MPI_INT, got, counts, displs, MPI_INT, MPI_COMM_WORLD);
+    CHECK((rc == MPI_SUCCESS) == (me != 0 && left != 0 && right != 0), "%d", rc);
+    for (int k = 0; k < EDGES && me != 0; k++)
+      if (from[k] != 0) CHECK(!wrong(5 + l, k, k, count), "%d elements, edge %d", count, k);
+    edges_are_well(__LINE__);
+  }
+  free(sent), free(got);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
@@ -148,6 +231,7 @@ int main(int argc, char **argv) {
     accumulated();
   }
   self_edge();
+  if (n > 1) several_edges(info);
   /* what stands in the entry of no process is not looked at */
   int nobody = MPI_PROC_NULL, odd = -5, zero = 0;
   OK(MPIX_Neighbor_alltoall_set(1, &nobody, MPI_UNWEIGHTED, 1, &nobody, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));

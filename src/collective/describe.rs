@@ -61,7 +61,7 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &Summary, hints
         if n.weighted() { "weighted" } else { "unweighted" },
         schedule.line(),
         sharing(pool),
-        pool.transport().text(schedule.has(Algorithm::Direct)),
+        pool.transport().text(|algorithm| schedule.has(algorithm)),
         match pool.waiting() {
             Waiting::Block => "in MPI",
             Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",

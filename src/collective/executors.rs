@@ -10,6 +10,7 @@ use crate::exec::accumulate::Accumulate;
 use crate::exec::combine::Combine;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
+use crate::exec::rma::link::Link;
 use crate::exec::rma::{Own, Rma};
 use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
@@ -17,7 +18,7 @@ use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
-use crate::schedule::{Algorithm, Block, Op, Schedule};
+use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Makes the executors of a neighborhood, and keeps those that requests have given back.
@@ -139,8 +140,7 @@ impl ExecutorPool {
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         let forwards = schedule.algorithm().entry().forwards();
-        let puts = purpose.shares && purpose.fields == 1 && schedule.algorithm() == Algorithm::Direct;
-        let landing = self.transport.link.as_ref().filter(|_| puts);
+        let landing = self.puts_by(schedule).filter(|_| purpose.shares && purpose.fields == 1);
         if let Some(link) = self.link.as_ref().filter(|_| purpose.shares && !forwards) {
             let parts = shm::Parts {
                 schedule,
@@ -155,11 +155,8 @@ impl ExecutorPool {
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
         }
         if let Some(landing) = landing {
-            let own = match (purpose.combine, &self.self_comm) {
-                (Some(combine), Some(self_comm)) => Own::Combined(combine, Arc::clone(self_comm)),
-                _ => Own::Copied,
-            };
-            return Any::Rma(Box::new(Rma::new(landing, comm, &self.neighborhood, own, self.waiting, 1)));
+            let own = self.own(purpose.combine);
+            return Any::Rma(Box::new(Rma::new(landing, &comm, &self.neighborhood, schedule, own, self.waiting, 1)));
         }
         let fold = match (purpose.combine, &self.self_comm) {
             (Some(Combine::Accumulate(order)), Some(self_comm)) => {
@@ -209,13 +206,29 @@ impl ExecutorPool {
     /// Lends an executor that puts several fields for all edges to far processes. `None` where
     /// messages carry them. For operations that do not reduce.
     pub fn lend_puts(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
-        let link = self.transport.link.as_ref().filter(|_| schedule.algorithm() == Algorithm::Direct)?;
+        let link = self.puts_by(schedule)?;
         let own = if self.link.is_some() { Own::Left } else { Own::Copied };
-        let mut executor = Rma::new(link, Arc::clone(&self.comm), &self.neighborhood, own, self.waiting, fields);
+        Some(self.lease_of(Rma::new(link, &self.comm, &self.neighborhood, schedule, own, self.waiting, fields)))
+    }
+
+    /// The window into which a schedule puts, if it does.
+    fn puts_by(&self, schedule: &Schedule) -> Option<&Arc<Link>> {
+        self.transport.link.as_ref().filter(|_| self.transport.puts_by(schedule.algorithm()))
+    }
+
+    /// What an executor that puts does with the process's own blocks, where no memory is shared.
+    fn own(&self, combine: Option<Combine>) -> Own {
+        match (combine, &self.self_comm) {
+            (Some(combine), Some(self_comm)) => Own::Combined(combine, Arc::clone(self_comm)),
+            _ => Own::Copied,
+        }
+    }
+
+    fn lease_of(&self, mut executor: Rma) -> Lease {
         if let Some(record) = &self.record {
             executor.observe(record);
         }
-        Some(Lease::once(Any::Rma(Box::new(executor))))
+        Lease::once(Any::Rma(Box::new(executor)))
     }
 
     /// Lends an executor for the edges to far processes, without those that are joined. `None`
@@ -258,6 +271,10 @@ impl ExecutorPool {
                 Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
             }),
         };
+        if let Some(link) = self.puts_by(schedule) {
+            let (n, own) = (&self.neighborhood, self.own(combine));
+            return Some(self.lease_of(Rma::new(link, &self.comm, n, &good_part, own, self.waiting, 1)));
+        }
         Some(lease(&good_part))
     }
 

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use crate::collective::{Operation, Selected};
 use crate::error::Result;
+use crate::exec::rma::goes_straight;
 use crate::exec::rma::link::Link;
 use crate::exec::shm::channel::Channels;
 use crate::machine::puts;
-use crate::model::puts::{Times, puts_pay};
+use crate::model::puts::{Predicted, Times, puts_pay};
 use crate::mpi;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::Target;
 use crate::mpi::window;
-use crate::schedule::Algorithm;
+use crate::schedule::{Algorithm, Op};
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::util::cast::{to_int, whole};
@@ -24,36 +25,84 @@ use crate::util::cast::{to_int, whole};
 pub struct Transport {
     /// The window, if there is one.
     pub link: Option<Arc<Link>>,
+    /// The schedules that use it, and the others, with the reason.
+    puts: Vec<Algorithm>,
+    others: Vec<(Algorithm, &'static str)>,
     /// Its description, for people.
     text: String,
 }
-
-/// Why other schedules put nothing.
-const NOT_DIRECT: &str = "puts need the schedule direct";
 
 /// Why `auto` cannot compare.
 const UNKNOWN: &str = "no weights say how long blocks are";
 
 impl Transport {
     fn messages(why: &str) -> Transport {
-        Transport { link: None, text: if why.is_empty() { "messages".into() } else { format!("messages, as {why}") } }
+        Transport {
+            link: None,
+            puts: Vec::new(),
+            others: Vec::new(),
+            text: if why.is_empty() { "messages".into() } else { format!("messages, as {why}") },
+        }
     }
 
-    /// Names the transport, and the reason. `direct`: calls may run by the schedule `direct`.
-    pub fn text(&self, direct: bool) -> String {
-        if self.link.is_some() && !direct { Transport::messages(NOT_DIRECT).text } else { self.text.clone() }
+    /// True if calls by this schedule put.
+    pub fn puts_by(&self, algorithm: Algorithm) -> bool {
+        self.puts.contains(&algorithm)
+    }
+
+    /// Names the transport, and the reason. `runs`: whether calls may run by a schedule.
+    pub fn text(&self, runs: impl Fn(Algorithm) -> bool) -> String {
+        if self.puts.iter().any(|&algorithm| runs(algorithm)) {
+            return self.text.clone();
+        }
+        let other = self.others.iter().find(|&&(algorithm, _)| runs(algorithm));
+        other.map_or_else(|| self.text.clone(), |&(_, why)| Transport::messages(why).text)
     }
 }
 
-/// Says why operations use no window, if they do not; the same on all processes.
-fn obstacle(hints: &Hints, selected: &[Selected], comm: &Comm) -> Result<Option<&'static str>> {
+/// Says why a schedule does not put, if it does not. `is_whole`: on all processes, it sends whole
+/// blocks.
+fn why_not(algorithm: Algorithm, is_whole: bool, operation: Operation) -> Option<&'static str> {
+    match algorithm {
+        Algorithm::Direct => None,
+        _ if algorithm.entry().forwards() => Some("the schedule passes blocks on"),
+        _ if operation.combines().is_some() => Some("blocks that are combined are put by the schedule direct alone"),
+        _ if !is_whole => Some("the schedule cuts blocks"),
+        _ => None,
+    }
+}
+
+/// True for each schedule that sends whole blocks on all processes. Collective: a reduction for
+/// each that need not.
+fn find_whole(selected: &[Selected], comm: &Comm) -> Result<Vec<bool>> {
+    let is_whole = |op: &Op| match op {
+        Op::Send { part, .. } | Op::Recv { part, .. } => part.is_whole(),
+        Op::Copy { .. } | Op::Reduce { .. } => true,
+    };
+    let each = selected.iter().map(|Selected { choice, schedule }| {
+        if choice.algorithm == Algorithm::Direct || choice.algorithm.entry().forwards() {
+            return Ok(true);
+        }
+        let [all] = coll::allreduce(comm, [i64::from(schedule.ops().iter().all(is_whole))], Reduction::Min)?;
+        Ok(all != 0)
+    });
+    each.collect()
+}
+
+/// Says why an operation uses no window, if it does not; the same on all processes. `puts`: its
+/// schedules that put; `others`: those that do not.
+fn obstacle(
+    hints: &Hints,
+    puts: &[Algorithm],
+    others: &[(Algorithm, &'static str)],
+    comm: &Comm,
+) -> Result<Option<&'static str>> {
     Ok(match hints.transport {
         Wanted::Messages => Some(""),
-        _ if hints.verify => Some("calls are verified"),
-        _ if !selected.iter().any(|s| s.choice.algorithm == Algorithm::Direct) => Some(NOT_DIRECT),
-        Wanted::Auto if hints.weight_unit.is_none() => Some(UNKNOWN),
+        _ if puts.is_empty() => Some(others.first().map_or("", |other| other.1)),
+        Wanted::Auto | Wanted::AutoPlans if hints.weight_unit.is_none() => Some(UNKNOWN),
         _ if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
-        Wanted::Rma | Wanted::Auto => None,
+        Wanted::Rma | Wanted::Auto | Wanted::AutoPlans => None,
     })
 }
 
@@ -82,21 +131,29 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
     };
     let own = predict(n, unit.into(), &times);
     let slowest = coll::allreduce(comm, own.map(|time| to_int::<i64>(whole((1000.0 * time).min(1e18)))), Reduction::Max)?;
-    let [messages, puts] = slowest.map(|time| time as f64 / 1000.0);
+    let [messages, puts, plans] = slowest.map(|time| time as f64 / 1000.0);
+    let counts = if hints.transport == Wanted::AutoPlans { plans } else { puts };
     Ok((
-        puts_pay(messages, puts),
-        format!("puts are predicted to take {puts:.1} us a call, and messages {messages:.1} ({})", origin.of_value()),
+        puts_pay(messages, counts),
+        format!(
+            "puts are predicted to take {puts:.1} us a call, {plans:.1} in plans, and messages {messages:.1} ({})",
+            origin.of_value()
+        ),
     ))
 }
 
-/// Predicts the microseconds that a call keeps this process busy by messages, and by puts.
-fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 2] {
-    let mut sum = [0.0; 2];
+/// Predicts the microseconds that a call keeps this process busy by messages, by puts, and by puts
+/// of a plan.
+fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 3] {
+    let mut sum = [0.0; 3];
     for (rank, blocks, weights) in Neighborhood::loads(n.targets()) {
-        if rank != n.rank() {
-            let (messages, puts) = times.predict(blocks.into(), weights.saturating_mul(unit));
-            sum = [sum[0] + messages, sum[1] + puts];
+        if rank == n.rank() {
+            continue;
         }
+        let (blocks, bytes) = (u64::from(blocks), weights.saturating_mul(unit));
+        let Predicted { messages, put, straight } = times.predict(blocks, bytes);
+        let in_plans = if goes_straight(bytes, blocks) { straight } else { put };
+        sum = [sum[0] + messages, sum[1] + put, sum[2] + in_plans];
     }
     sum
 }
@@ -113,15 +170,24 @@ pub fn choose(
     channels: &[Arc<Channels>],
     first: u32,
 ) -> Result<Vec<Transport>> {
+    let whole = if hints.transport == Wanted::Messages { Vec::new() } else { find_whole(selected, comm)? };
     let choose = |k: usize| -> Result<Transport> {
-        if let Some(why) = obstacle(hints, selected, comm)? {
+        let (mut puts, mut others) = (Vec::new(), Vec::new());
+        for (selected, &is_whole) in selected.iter().zip(&whole) {
+            let algorithm = selected.choice.algorithm;
+            match why_not(algorithm, is_whole, operations[k]) {
+                None => puts.push(algorithm),
+                Some(why) => others.push((algorithm, why)),
+            }
+        }
+        if let Some(why) = obstacle(hints, &puts, &others, comm)? {
             return Ok(Transport::messages(why));
         }
         let is_near = |edge: &&Neighbor| edge.rank.is_some_and(|rank| channels.get(k).is_some_and(|c| c.has(rank)));
         let far = |list: &[Neighbor]| list.iter().filter(|edge| !is_near(edge)).copied().collect();
         let far = Neighborhood::new(n.rank(), far(n.sources()), far(n.targets()), n.weighted());
         let why = match hints.transport {
-            Wanted::Auto => match compare(comm, &far, hints, first)? {
+            Wanted::Auto | Wanted::AutoPlans => match compare(comm, &far, hints, first)? {
                 (false, why) => return Ok(Transport::messages(&why)),
                 (true, why) => format!("; {why}"),
             },
@@ -136,11 +202,13 @@ pub fn choose(
                     Ok(_) => "plans put long blocks straight where they are received".to_owned(),
                     Err(e) => format!("plans use it too: {e}"),
                 };
+                let names: Vec<&str> = puts.iter().map(|algorithm| algorithm.name()).collect();
                 let text = format!(
-                    "puts to {targets} processes and from {sources} ({how}), by the schedule direct; \
-                     a landing area of {kib} KiB; {plans}{why}"
+                    "puts to {targets} processes and from {sources} ({how}), by the schedule {}; \
+                     a landing area of {kib} KiB; {plans}{why}",
+                    names.join(", ")
                 );
-                Transport { link: Some(Arc::new(link)), text }
+                Transport { link: Some(Arc::new(link)), puts, others, text }
             }
         })
     };

@@ -3,9 +3,10 @@
 //!
 //! Two processes exchange blocks of some lengths in both ways, as neighbors do that send to each
 //! other: as messages, and as the RMA executor does, which answers, puts a block behind a header,
-//! synchronizes, and copies the block out of the window. The lower quartile of some times counts:
-//! other programs make times longer only, and a network that forwards some bytes at once, before it
-//! holds a sender to its rate, makes few of them shorter.
+//! synchronizes, and copies the block out of the window; for plans it puts the block where it is
+//! received, and flushes, before it puts the header. The lower quartile of some times counts: other
+//! programs make times longer only, and a network that forwards some bytes at once, before it holds
+//! a sender to its rate, makes few of them shorter.
 //!
 //! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapter 3,
 //! which compares the two so.
@@ -19,6 +20,7 @@ use super::{measure, place};
 use crate::error::{Error, Result};
 use crate::model::kept::Place;
 use crate::model::puts::{MESSAGES, SIZES, Times, Way};
+use crate::mpi::attached::address;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
@@ -152,6 +154,8 @@ struct Pair {
     recv: Vec<u8>,
     /// Words that are sent and received.
     words: Box<[u64; 2]>,
+    /// Where the other one receives blocks, if this one can put there.
+    place: Option<u64>,
     /// Number of the last put.
     number: u64,
     /// Why MPI has not put something. The epoch ends all the same, and so do those that follow.
@@ -165,10 +169,13 @@ struct Pair {
 enum Kind {
     Messages(usize),
     Put,
+    /// Where the block is received; as `Put`, where MPI cannot do that.
+    Straight,
 }
 
 /// All of them, in the order of the file.
-const KINDS: [Kind; Times::NUMBERS / SIZES.len()] = [Kind::Messages(MESSAGES[0]), Kind::Messages(MESSAGES[1]), Kind::Put];
+const KINDS: [Kind; Times::NUMBERS / SIZES.len()] =
+    [Kind::Messages(MESSAGES[0]), Kind::Messages(MESSAGES[1]), Kind::Put, Kind::Straight];
 
 impl Pair {
     fn new(landing: &Arc<Landing>, rank: u32) -> Result<Pair> {
@@ -186,6 +193,7 @@ impl Pair {
             send: written(HEADER_BYTES + ALL)?,
             recv: written(ALL)?,
             words: Box::new([0; 2]),
+            place: None,
             number: 0,
             refusal: None,
             deadline: now() + DEADLINE,
@@ -195,6 +203,28 @@ impl Pair {
 
     /// Measures all lengths and kinds.
     fn measure(&mut self) -> Result<Times> {
+        let landing = Arc::clone(&self.landing);
+        let begin = self.recv.as_ptr().expose_provenance();
+        let range = begin..begin + self.recv.len();
+        // SAFETY: the buffer keeps its place until it is detached, or for ever where the pair is
+        // leaked.
+        let attached = landing.attached().ok().filter(|window| unsafe { window.attach(&range) });
+        // no memory has the address 0
+        let mine = if attached.is_some() { address(self.recv.as_ptr())? } else { 0 };
+        self.post_word(mine)?;
+        self.settle()?;
+        self.place = Some(self.words[1]).filter(|&theirs| mine != 0 && theirs != 0);
+        let measured = self.measure_all()?;
+        // nobody puts any more
+        if let Some(window) = attached {
+            self.post_word(0)?;
+            self.settle()?;
+            window.detach(&range);
+        }
+        Ok(measured)
+    }
+
+    fn measure_all(&mut self) -> Result<Times> {
         let mut all = [0.0; Times::NUMBERS];
         for (bytes, times) in SIZES.into_iter().zip(all.chunks_exact_mut(KINDS.len())) {
             times.copy_from_slice(&self.times(bytes)?);
@@ -245,20 +275,29 @@ impl Pair {
                 }
                 self.settle()
             }
-            Kind::Put => self.put(bytes),
+            Kind::Put => self.put(bytes, None),
+            Kind::Straight => self.put(bytes, self.place),
         }
     }
 
-    /// Lets the other process put, and puts when it answers.
-    fn put(&mut self, bytes: usize) -> Result<()> {
+    /// Lets the other process put, and puts when it answers: behind the header, or to its `place`.
+    fn put(&mut self, bytes: usize, place: Option<u64>) -> Result<()> {
         self.number += 1;
         self.landing.post(&self.group)?;
         self.post_word(1)?;
-        if bytes < IN_PLACE {
+        if bytes < IN_PLACE && place.is_none() {
             let (packed, blocks) = (HEADER_BYTES..HEADER_BYTES + bytes, &self.recv[..bytes]);
             self.send[packed].copy_from_slice(blocks);
         }
         self.settle()?;
+        if let (Some(offset), Ok(window)) = (place, self.landing.attached()) {
+            let block = Put { at: self.send.as_ptr().wrapping_add(HEADER_BYTES), bytes, target: self.rank, offset };
+            // SAFETY: the buffer has these bytes, and is the pair's; nobody writes to it before the
+            // flush.
+            let put = unsafe { window.put(block) };
+            self.refusal = self.refusal.take().or(put.err());
+            window.flush(self.rank)?;
+        }
         let is_passive = self.landing.target() == Target::Passive;
         if !is_passive {
             self.landing.start(&self.group)?;
@@ -269,7 +308,13 @@ impl Pair {
         let both = Put { bytes: HEADER_BYTES + bytes, ..header };
         // SAFETY: the buffer has header and block, and is the pair's; nobody writes to it before
         // the epoch ends.
-        let put = unsafe { if bytes < IN_PLACE { self.landing.put([both]) } else { self.landing.put([block, header]) } };
+        let put = unsafe {
+            match place {
+                Some(_) => self.landing.put([header]),
+                None if bytes < IN_PLACE => self.landing.put([both]),
+                None => self.landing.put([block, header]),
+            }
+        };
         self.refusal = self.refusal.take().or(put.err());
         if is_passive {
             self.landing.flush(target)?;
@@ -284,6 +329,9 @@ impl Pair {
             while !self.landing.test()? {
                 self.look()?;
             }
+        }
+        if let (Some(_), Ok(window)) = (place, self.landing.attached()) {
+            return window.sync();
         }
         // SAFETY: the window has these bytes, as has the buffer; the epoch is over, so that nobody
         // writes to them.

@@ -29,9 +29,25 @@ const ADVANTAGE: f64 = 0.9;
 pub struct Exchange {
     /// Of as many messages as [`MESSAGES`] says.
     pub messages: [f64; MESSAGES.len()],
-    /// Of a put, with what synchronizes it.
+    /// Of a put into a landing area, with what synchronizes it and the copies at both ends.
     pub put: f64,
+    /// Of a put to where the block is received.
+    pub straight: f64,
 }
+
+/// Predicted microseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Predicted {
+    /// Of blocks as messages.
+    pub messages: f64,
+    /// Of a put of all of them into a landing area.
+    pub put: f64,
+    /// Of puts to where they are received.
+    pub straight: f64,
+}
+
+/// Numbers of an exchange.
+const EACH: usize = MESSAGES.len() + 2;
 
 /// The times of exchanges of messages and puts as long as [`SIZES`] says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,17 +65,20 @@ pub struct Way {
 
 impl Times {
     /// How many numbers there are.
-    pub const NUMBERS: usize = SIZES.len() * (MESSAGES.len() + 1);
+    pub const NUMBERS: usize = SIZES.len() * EACH;
 
     /// All numbers, in the order of the file.
     pub fn numbers(&self) -> [f64; Self::NUMBERS] {
-        let mut all = self.0.iter().flat_map(|e| [e.messages[0], e.messages[1], e.put]);
+        let mut all = self.0.iter().flat_map(|e| [e.messages[0], e.messages[1], e.put, e.straight]);
         std::array::from_fn(|_| all.next().unwrap_or(f64::NAN))
     }
 
     /// Makes times of all numbers.
     pub fn from_numbers(all: [f64; Self::NUMBERS]) -> Times {
-        Times(std::array::from_fn(|i| Exchange { messages: [all[3 * i], all[3 * i + 1]], put: all[3 * i + 2] }))
+        Times(std::array::from_fn(|i| {
+            let of = &all[EACH * i..];
+            Exchange { messages: [of[0], of[1]], put: of[2], straight: of[3] }
+        }))
     }
 
     /// The same to four digits, as a file has them.
@@ -74,13 +93,17 @@ impl Times {
     }
 
     /// Returns how long `blocks` messages take that have so many bytes together, and are equally
-    /// long, and how long a put of all of them takes. Between two sizes, times are linear in the
+    /// long, and how long puts of all of them take. Between two sizes, times are linear in the
     /// bytes; beyond the last one, too.
-    pub fn predict(&self, blocks: u64, bytes: u64) -> (f64, f64) {
+    pub fn predict(&self, blocks: u64, bytes: u64) -> Predicted {
         let each = bytes as f64 / blocks.max(1) as f64;
         let (one, several) = (self.at(each, |e| e.messages[0]), self.at(each, |e| e.messages[1]));
         let further = (several - one).max(0.0) / (MESSAGES[1] - MESSAGES[0]) as f64;
-        (one + further * blocks.saturating_sub(1) as f64, self.at(bytes as f64, |e| e.put))
+        Predicted {
+            messages: one + further * blocks.saturating_sub(1) as f64,
+            put: self.at(bytes as f64, |e| e.put),
+            straight: self.at(bytes as f64, |e| e.straight),
+        }
     }
 
     /// A time for a length.
@@ -102,11 +125,11 @@ impl Times {
     pub fn text(&self, place: &Place, way: Way) -> String {
         let mut text = format!(
             "# measured when a neighborhood was set; without this file that is done again\n{}\
-             # bytes = microseconds of 1 message, of 4, of a put\n",
+             # bytes = microseconds of 1 message, of 4, of a put, of one to where it is received\n",
             comments(place, way)
         );
-        for (size, Exchange { messages: [one, several], put }) in SIZES.iter().zip(self.0) {
-            writeln!(text, "{size} = {one} {several} {put}").expect("a text takes all that is written to it");
+        for (size, Exchange { messages: [one, several], put, straight }) in SIZES.iter().zip(self.0) {
+            writeln!(text, "{size} = {one} {several} {put} {straight}").expect("a text takes all that is written to it");
         }
         text + END
     }
@@ -155,18 +178,21 @@ mod tests {
     }
 
     /// Messages that take 1 us and 1 us for each 1,000 bytes; each further one 0.5 us and as much
-    /// for its bytes. Puts that take 2 us and 1 us for each 2,000 bytes.
+    /// for its bytes. Puts that take 2 us and 1 us for each 2,000 bytes, or 3 us and 1 us for each
+    /// 4,000.
     fn times() -> Times {
         Times(SIZES.map(|size| {
             let one = 1.0 + size as f64 / 1000.0;
-            Exchange { messages: [one, 4.0 * one - 1.5], put: 2.0 + size as f64 / 2000.0 }
+            let (put, straight) = (2.0 + size as f64 / 2000.0, 3.0 + size as f64 / 4000.0);
+            Exchange { messages: [one, 4.0 * one - 1.5], put, straight }
         }))
     }
 
     #[track_caller]
-    fn near(found: (f64, f64), expected: (f64, f64)) {
+    fn near(found: Predicted, expected: Predicted) {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * b;
-        assert!(close(found.0, expected.0) && close(found.1, expected.1), "{found:?} {expected:?}");
+        let pairs = [(found.messages, expected.messages), (found.put, expected.put), (found.straight, expected.straight)];
+        assert!(pairs.into_iter().all(|(found, expected)| close(found, expected)), "{found:?} {expected:?}");
     }
 
     #[test]
@@ -175,13 +201,15 @@ mod tests {
             for blocks in [1, 2, 4, 9] {
                 let (many, bytes_too) = (blocks as f64, bytes as f64);
                 let each = (bytes_too / many).max(64.0);
-                near(times().predict(blocks, bytes), (0.5 + many * (0.5 + each / 1000.0), 2.0 + bytes_too / 2000.0));
+                let messages = 0.5 + many * (0.5 + each / 1000.0);
+                let (put, straight) = (2.0 + bytes_too / 2000.0, 3.0 + bytes_too / 4000.0);
+                near(times().predict(blocks, bytes), Predicted { messages, put, straight });
             }
         }
         // the length of each message counts, not that of all
         let mut slow = times();
         slow.0[2].messages[0] = 1000.0;
-        assert!(slow.predict(8, 32 << 10).0 < 100.0 && slow.predict(1, 32 << 10).0 == 1000.0);
+        assert!(slow.predict(8, 32 << 10).messages < 100.0 && slow.predict(1, 32 << 10).messages == 1000.0);
         // not below what the shortest takes, nor for no block
         near(times().predict(1, 0), times().predict(1, 64));
         near(times().predict(0, 8), times().predict(1, 64));
@@ -190,9 +218,10 @@ mod tests {
     #[test]
     fn longer_ones_and_more_take_no_less() {
         let mut odd = times();
-        odd.0[3] = Exchange { messages: [1.0, 0.5], put: 1.0 };
-        let (messages, put) = odd.predict(4, 1 << 24);
-        assert!(messages >= odd.0[2].messages[0] && put >= odd.0[2].put, "{messages} {put}");
+        odd.0[3] = Exchange { messages: [1.0, 0.5], put: 1.0, straight: 1.0 };
+        let found = odd.predict(4, 1 << 24);
+        let least = odd.0[2];
+        assert!(found.messages >= least.messages[0] && found.put >= least.put && found.straight >= least.straight, "{found:?}");
     }
 
     #[test]

@@ -66,9 +66,12 @@ impl Request {
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             let state = if bound.verifies() {
-                let state = State::verified(bound, Ok(fields), fields.len())?;
+                let mut state = State::verified(bound, Ok(fields), fields.len())?;
                 if let Some(e) = state.verification.as_ref().and_then(|v| v.error.clone()) {
                     return Err(e);
+                }
+                if persistent {
+                    state.settle();
                 }
                 state
             } else {

@@ -386,10 +386,19 @@ impl State {
             drop(own);
             state.captured = kept;
             if persistent {
-                state.leases.iter_mut().for_each(|lease| lease.executor.settle());
+                state.settle();
             }
             Ok(state)
         }
+    }
+
+    /// Prepares for many starts.
+    ///
+    /// # Safety
+    /// The buffers must stay what they are until the request is freed.
+    pub unsafe fn settle(&mut self) {
+        // SAFETY: the caller vouches for the buffers.
+        self.leases.iter_mut().for_each(|lease| unsafe { lease.executor.settle() });
     }
 
     /// Binds one executor for each field of a verified call.

@@ -1,7 +1,7 @@
 //! Binds the RMA executor to buffers, counts and datatypes.
 
 use super::header;
-use super::state::Rma;
+use super::state::Round;
 use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, bind_copies};
@@ -9,7 +9,7 @@ use crate::mpi::device::Devices;
 use crate::mpi::landing::IN_PLACE;
 use crate::schedule::Block;
 
-impl Rma {
+impl Round {
     /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
     pub fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         self.copies.clear();

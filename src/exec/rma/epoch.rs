@@ -5,13 +5,14 @@ use std::sync::atomic::Ordering;
 use super::answer::{PUT, SEND, WORDS};
 use super::header::{self, Header, Place};
 use super::link::{ANSWER, data_tag};
-use super::state::{InState, Rma, Stage};
+use super::state::{InState, Round, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks;
 use crate::mpi::attached::Attached;
+use crate::mpi::landing::Group;
 use crate::mpi::message;
 use crate::mpi::p2p::{Message, Way};
 use crate::mpi::{datatype, proc_null};
@@ -21,13 +22,13 @@ use crate::util::cast::{to_int, to_usize};
 /// Answers of one word, which are never written.
 static ANSWERS: [u64; 2] = [PUT, SEND];
 
-impl Rma {
+impl Round {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
     /// Notes errors.
     pub(super) fn step(&mut self) -> bool {
         match self.stage {
             Stage::Idle | Stage::Complete => return true,
-            Stage::Queued if !self.link.turns.is(self.number) => return false,
+            Stage::Queued if !self.link.turns.is(self.turn) => return false,
             Stage::Queued => self.open(),
             Stage::Open => {}
         }
@@ -103,7 +104,7 @@ impl Rma {
             if self.ins[i].state != InState::Put {
                 continue;
             }
-            if self.link.landing.flag(self.link.sources[i].flag()).load(Ordering::Acquire) != self.number {
+            if self.link.landing.flag(self.ins[i].slot.flag()).load(Ordering::Acquire) != self.ins[i].number {
                 self.exposed = true;
                 continue;
             }
@@ -156,7 +157,7 @@ impl Rma {
         }
         let mut answer = &ANSWERS[1..];
         if !self.link.is_closed() && !self.ins.is_empty() {
-            match self.link.landing.post(&self.link.sources_group) {
+            match self.post() {
                 Ok(()) => (self.exposed, answer) = (true, &ANSWERS[..1]),
                 Err(e) => {
                     self.note(e);
@@ -171,18 +172,20 @@ impl Rma {
             peer: if dead.contains(&rank) || cut_off.contains(&rank) { proc_null() } else { to_int(rank) },
         };
         let Self { outs, ins, answers, exposed, link, failure, .. } = self;
-        for (out, slot) in outs.iter_mut().zip(&link.targets) {
+        for out in outs {
             (out.answer[0], out.left, out.refused) = (0, false, false);
-            let words = words(out.answer.as_mut_ptr(), WORDS, slot.rank);
+            out.number = link.count_to(out.position);
+            let words = words(out.answer.as_mut_ptr(), WORDS, out.slot.rank);
             // SAFETY: the words are the executor's, and are left alone until the requests are
             // complete; here and below.
             if let Some(e) = unsafe { answers.insist(&words, Way::In, ANSWER, link.comm()) } {
                 failure.get_or_insert(e);
             }
         }
-        for (recv, slot) in ins.iter().zip(&link.sources) {
+        for recv in ins {
+            recv.number = link.count_from(recv.position);
             let answer = if *exposed && recv.is_offered() { &recv.offer } else { answer };
-            let words = words(answer.as_ptr().cast_mut(), answer.len(), slot.rank);
+            let words = words(answer.as_ptr().cast_mut(), answer.len(), recv.slot.rank);
             // SAFETY: as above.
             if let Some(e) = unsafe { answers.insist(&words, Way::Out, ANSWER, link.comm()) } {
                 failure.get_or_insert(e);
@@ -190,7 +193,7 @@ impl Rma {
         }
         let cut_off = self.link.cut_off();
         for i in 0..self.ins.len() {
-            let rank = self.link.sources[i].rank;
+            let rank = self.ins[i].slot.rank;
             let is_lost = dead.contains(&rank) || cut_off.contains(&rank);
             self.ins[i].state = match () {
                 () if is_lost => InState::Done,
@@ -198,10 +201,20 @@ impl Rma {
                 () => self.expect_header(i),
             };
         }
-        if self.exposed && !self.link.is_passive() && self.link.sources.iter().any(|slot| cut_off.contains(&slot.rank)) {
+        if self.exposed && !self.link.is_passive() && self.ins.iter().any(|recv| cut_off.contains(&recv.slot.rank)) {
             self.shut();
         }
         self.pack_all();
+    }
+
+    /// Lets the sources put.
+    fn post(&self) -> Result<()> {
+        let Self { link, ins, .. } = self;
+        if ins.len() == link.sources.len() {
+            return link.landing.post(&link.sources_group);
+        }
+        let ranks: Vec<u32> = ins.iter().map(|recv| recv.slot.rank).collect();
+        link.landing.post(&Group::of(link.comm(), &ranks)?)
     }
 
     /// Packs what is sent, behind headers, while the targets' answers are on their way; but not
@@ -211,20 +224,22 @@ impl Rma {
             let blocks = &self.inputs[self.outs[k].blocks.clone()];
             self.outs[k].in_pieces = !self.to_all && self.outs[k].straight && self.outs[k].has_pieces(blocks);
             if self.to_all && k > 0 {
+                // what is packed once has the header for the first target
+                self.outs[k].apart = self.outs[k].number != self.outs[0].number;
                 self.outs[k].spoiled = self.outs[0].spoiled;
             } else {
+                self.outs[k].apart = false;
                 self.pack(k);
             }
-            let fits = self.outs[k].bytes as u64 <= self.link.targets[k].capacity;
-            let place = if fits { Place::Here } else { Place::Message };
             let out = &mut self.outs[k];
-            out.tell(self.number, if out.spoiled { Place::Nowhere } else { place });
+            let place = if out.bytes as u64 <= out.slot.capacity { Place::Here } else { Place::Message };
+            out.tell(if out.spoiled { Place::Nowhere } else { place });
         }
     }
 
     /// Packs what is sent to target `k`, unless it is put from where it lies.
     pub(super) fn pack(&mut self, k: usize) {
-        let Self { outs, inputs, to_all, staging, number, me, tag, comm, failure, .. } = self;
+        let Self { outs, inputs, to_all, staging, me, tag, comm, failure, .. } = self;
         let out = &mut outs[k];
         out.spoiled = false;
         if out.in_place.is_some() || out.in_pieces {
@@ -232,7 +247,7 @@ impl Rma {
         }
         let loopback = Loopback { me: *me, tag: *tag, comm };
         let room = &mut staging[out.staged..][..header::BYTES + out.bytes];
-        let words = Header { number: *number, bytes: out.bytes as u64, place: Place::Here }.words();
+        let words = Header { number: out.number, bytes: out.bytes as u64, place: Place::Here }.words();
         room[..8].copy_from_slice(&words[0].to_ne_bytes());
         room[8..header::BYTES].copy_from_slice(&words[1].to_ne_bytes());
         let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
@@ -260,7 +275,7 @@ impl Rma {
 
     /// Takes the message of source `i`, which has completed its puts, out of its slot.
     fn take_slot(&mut self, i: usize) {
-        let slot = self.link.sources[i];
+        let slot = self.ins[i].slot;
         let at = to_usize(slot.offset);
         let landing = &self.link.landing;
         // SAFETY: a slot has room for a header, at an address that is a multiple of a line's length
@@ -274,9 +289,9 @@ impl Rma {
 
     /// Goes on with the message of source `i`, whose header is here, and, if it says so, its data.
     fn read(&mut self, i: usize, words: [u64; 2], data: *const u8) -> Result<()> {
-        let rank = self.link.sources[i].rank;
+        let rank = self.ins[i].slot.rank;
         self.ins[i].state = InState::Done;
-        let header = Header::of(words).filter(|header| header.number == self.number);
+        let header = Header::of(words).filter(|header| header.number == self.ins[i].number);
         let Some(Header { bytes, place, .. }) = header else {
             return Err(Error::Internal(format!("process {rank} has put no message of this call")).into());
         };
@@ -291,7 +306,7 @@ impl Rma {
                 self.link.landing.attached().map_or(Ok(()), Attached::sync)
             }
             Place::There => Err(Error::Internal(format!("process {rank} has put a message where it may not")).into()),
-            Place::Here if data.is_null() || bytes > self.link.sources[i].capacity => {
+            Place::Here if data.is_null() || bytes > self.ins[i].slot.capacity => {
                 Err(Error::Internal(format!("process {rank} has put a message that is longer than its slot")).into())
             }
             Place::Here => {
@@ -311,7 +326,7 @@ impl Rma {
             return Ok(());
         }
         let entries = self.outputs[recv.blocks.clone()].iter().map(|block| block.entry).collect();
-        Err(Error::Length { rank: self.link.sources[i].rank, entries, sent, expected }.into())
+        Err(Error::Length { rank: recv.slot.rank, entries, sent, expected }.into())
     }
 
     /// Copies a message to its blocks, or leaves it where it is to be combined.
@@ -329,7 +344,7 @@ impl Rma {
 
     /// Posts the receive of the header of source `i`.
     fn expect_header(&mut self, i: usize) -> InState {
-        let (rank, tag) = (self.link.sources[i].rank, data_tag(self.number));
+        let (rank, tag) = (self.ins[i].slot.rank, data_tag(self.ins[i].number));
         let recv = &mut self.ins[i];
         let at = recv.words.as_mut_ptr().cast();
         // SAFETY: the words are left alone until the request is complete.
@@ -349,7 +364,7 @@ impl Rma {
     /// they do not stay in MPI's queue.
     fn expect_data(&mut self, i: usize, bytes: u64) -> Result<()> {
         let fits = self.check(i, bytes);
-        let (rank, tag) = (self.link.sources[i].rank, data_tag(self.number));
+        let (rank, tag) = (self.ins[i].slot.rank, data_tag(self.ins[i].number));
         let Self { ins, outputs, link, .. } = self;
         let recv = &mut ins[i];
         let in_place = match &outputs[recv.blocks.clone()] {
@@ -388,7 +403,7 @@ impl Rma {
                 }
             }
             // in place of what MPI has refused to send
-            _ => Err(Error::Unpacked { rank: self.link.sources[i].rank }.into()),
+            _ => Err(Error::Unpacked { rank: self.ins[i].slot.rank }.into()),
         });
         if let Err(e) = done {
             self.note(e);
@@ -412,13 +427,13 @@ impl Rma {
     #[cold]
     fn look_into_slot(&mut self, i: usize) -> bool {
         self.enter_mpi();
-        let slot = self.link.sources[i];
+        let slot = self.ins[i].slot;
         let at = self.link.landing.at(to_usize(slot.offset), header::BYTES);
         // SAFETY: as for `take_slot`, but that the source may be writing: the words count only when
         // they have not changed since the last look.
         let words = unsafe { at.cast::<[u64; 2]>().read_unaligned() };
         let is_same = std::mem::replace(&mut self.ins[i].words, words) == words;
-        let header = Header::of(words).filter(|header| is_same && header.number == self.number);
+        let header = Header::of(words).filter(|header| is_same && header.number == self.ins[i].number);
         let Some(Header { bytes, place, .. }) = header else { return false };
         self.ins[i].state = InState::Done;
         if place == Place::Message

@@ -1,12 +1,12 @@
 //! Gives up on neighbors that have died, or that MPI keeps from putting.
 
 use super::link::refusal_tag;
-use super::state::{InState, Rma, Stage};
+use super::state::{InState, Round, Stage};
 use crate::error::{Error, Result};
 use crate::mpi::message::{self, Request};
 use crate::mpi::p2p::Lost;
 
-impl Rma {
+impl Round {
     /// Stops waiting for sources that report that MPI keeps them from putting and sending.
     #[cold]
     #[inline(never)]
@@ -25,7 +25,7 @@ impl Rma {
 
     /// The same for source `i`.
     fn look_for_refusal(&mut self, i: usize) -> Result<()> {
-        let (rank, tag) = (self.link.sources[i].rank, refusal_tag(self.number));
+        let (rank, tag) = (self.ins[i].slot.rank, refusal_tag(self.ins[i].number));
         let Some(refusal) = message::probe(Some(rank), tag, false, self.link.comm())? else { return Ok(()) };
         if self.ins[i].state == InState::Put && !self.link.is_passive() {
             self.shut();
@@ -55,15 +55,14 @@ impl Rma {
         }
         let answers = if self.accessed { Vec::new() } else { self.answers.pending() };
         let (outs, link) = (self.outs.len(), &self.link);
-        let rank_of = |position: usize| {
-            if position < outs { link.targets[position].rank } else { link.sources[position - outs].rank }
-        };
+        let ranks: Vec<u32> =
+            self.outs.iter().map(|out| out.slot.rank).chain(self.ins.iter().map(|recv| recv.slot.rank)).collect();
+        let rank_of = |position: usize| ranks[position];
         let mut wanted: Vec<u32> = answers.iter().map(|&position| rank_of(position)).collect();
         let is_here = |state: InState| matches!(state, InState::Landed | InState::Done);
-        let unfinished = self.ins.iter().zip(&link.sources).filter(|(recv, _)| !is_here(recv.state));
-        wanted.extend(unfinished.map(|(_, slot)| slot.rank));
-        let sending = self.outs.iter().zip(&link.targets).filter(|(out, _)| out.sends.iter().any(|s| !s.is_null()));
-        wanted.extend(sending.map(|(_, slot)| slot.rank));
+        wanted.extend(self.ins.iter().filter(|recv| !is_here(recv.state)).map(|recv| recv.slot.rank));
+        let sending = self.outs.iter().filter(|out| out.sends.iter().any(|s| !s.is_null()));
+        wanted.extend(sending.map(|out| out.slot.rank));
         let dead = self.patience.look(link.comm().view(), wanted.into_iter());
         if dead.is_empty() {
             return;
@@ -78,7 +77,7 @@ impl Rma {
             stuck |= self.answers.give_up(position, receives) == Lost::Stuck && is_ours;
         }
         let is_dead = |rank: u32| dead.contains(&rank);
-        for (recv, _) in self.ins.iter_mut().zip(&link.sources).filter(|(_, slot)| is_dead(slot.rank)) {
+        for recv in self.ins.iter_mut().filter(|recv| is_dead(recv.slot.rank)) {
             if matches!(recv.state, InState::Header | InState::Data { .. }) {
                 stuck |= !recv.request.withdraw();
             }
@@ -89,7 +88,7 @@ impl Rma {
                 _ => InState::Done,
             };
         }
-        for (out, _) in self.outs.iter_mut().zip(&link.targets).filter(|(_, slot)| is_dead(slot.rank)) {
+        for out in self.outs.iter_mut().filter(|out| is_dead(out.slot.rank)) {
             for request in &mut out.sends {
                 if !matches!(request.test(), Ok(true)) {
                     // a request that MPI still uses must not be freed
@@ -98,12 +97,11 @@ impl Rma {
                 }
             }
         }
-        let waits_for_dead = link.sources.iter().any(|slot| is_dead(slot.rank));
+        let waits_for_dead = self.ins.iter().any(|recv| is_dead(recv.slot.rank));
         if self.exposed && waits_for_dead && !link.is_passive() {
             self.shut();
-            let slots = self.ins.iter_mut().zip(&self.link.sources);
-            let of_dead = slots.filter(|(recv, slot)| is_dead(slot.rank) && recv.state == InState::Slot);
-            of_dead.for_each(|(recv, _)| recv.state = InState::Done);
+            let of_dead = self.ins.iter_mut().filter(|recv| is_dead(recv.slot.rank) && recv.state == InState::Slot);
+            of_dead.for_each(|recv| recv.state = InState::Done);
         }
         self.stuck |= stuck;
         self.stays |= stuck;

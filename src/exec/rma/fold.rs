@@ -1,12 +1,12 @@
 //! Combines blocks where they lie: in the landing area, or in the buffer of a message. A slot keeps
 //! its message until the next call lets its source put.
 
-use super::state::{InState, Rma};
+use super::state::{InState, Round};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::folding::{Link, Origin};
 
-impl Rma {
+impl Round {
     /// Binds what is combined, and the process's own blocks.
     pub(super) fn bind_fold(&mut self, buffers: &Buffers) -> Result<()> {
         let Self { folding, ins, outputs, to_all, self_edges, accepted, known, comm, .. } = self;

@@ -1,4 +1,4 @@
-//! The header of a message: the number of its call, its length, and where it is. It lies before the
+//! The header of a message: its number, its length, and where it is. It lies before the
 //! message in the landing area, or precedes it as a message of its own.
 
 /// Bytes of a header.
@@ -20,7 +20,7 @@ pub enum Place {
 /// A header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Number of the call.
+    /// Which of all messages of the edges between its two processes it is, from 1 on.
     pub number: u64,
     /// Length of the message.
     pub bytes: u64,

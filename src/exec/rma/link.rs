@@ -5,7 +5,7 @@
 //! under way, use the window one after the other, in the order in which they were started, which is
 //! the same on neighbors.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::slots::{Slot, divide};
@@ -23,15 +23,15 @@ const SLOTS: i32 = 1;
 pub const ANSWER: i32 = 2;
 const FIRST_DATA: u64 = 16;
 
-/// How many calls have tags of their own, so that those differ that are under way together.
-const CALLS: u64 = 8192;
+/// How many messages have tags of their own, so that those differ that are under way together.
+const MESSAGES: u64 = 8192;
 
-/// Tag of a call's messages.
+/// Tag of what comes by message in place of a put.
 pub fn data_tag(number: u64) -> i32 {
-    to_int(FIRST_DATA + 2 * (number % CALLS))
+    to_int(FIRST_DATA + 2 * (number % MESSAGES))
 }
 
-/// Tag of a message that says that MPI keeps a process from putting in a call.
+/// Tag of a message that says that MPI keeps a process from putting.
 pub fn refusal_tag(number: u64) -> i32 {
     data_tag(number) + 1
 }
@@ -44,6 +44,10 @@ pub struct Link {
     /// by rank.
     pub sources: Vec<Slot>,
     pub targets: Vec<Slot>,
+    /// How many messages from each source, and to each target, calls have counted. Both ends of an
+    /// edge count alike, also where calls leave out edges of other neighbors.
+    from_sources: Vec<AtomicU64>,
+    to_targets: Vec<AtomicU64>,
     /// The processes of both.
     pub sources_group: Group,
     pub targets_group: Group,
@@ -51,7 +55,7 @@ pub struct Link {
     pub target_groups: Vec<Group>,
     /// Bytes of this process's memory.
     pub bytes: usize,
-    /// The turns of calls. No header in memory that nobody has written has the number of one.
+    /// The turns of calls.
     pub turns: Turns,
     /// True once an exposure epoch cannot end. Sources then send messages, which this process asks
     /// for.
@@ -76,7 +80,7 @@ impl Link {
         };
         let comm = landing.comm();
         if target == Target::Passive {
-            // no call has the number 0
+            // no message has the number 0
             sources.iter().for_each(|slot| landing.flag(slot.flag()).store(0, Ordering::Release));
             landing.sync()?;
         }
@@ -95,8 +99,11 @@ impl Link {
         let (sources_group, targets_group) = (group(&sources)?, group(&targets)?);
         let alone = if target == Target::Active { targets.as_slice() } else { &[] };
         let target_groups = alone.iter().map(|slot| group(std::slice::from_ref(slot))).collect::<Result<_>>()?;
+        let counts = |slots: &[Slot]| slots.iter().map(|_| AtomicU64::new(0)).collect();
         Ok(Ok(Link {
             landing,
+            from_sources: counts(&sources),
+            to_targets: counts(&targets),
             sources,
             targets,
             sources_group,
@@ -114,6 +121,16 @@ impl Link {
     /// plan, or an epoch that cannot end. Collective.
     pub fn retire(self: Arc<Self>) -> Result<()> {
         self.landing.free(Arc::strong_count(&self) > 1)
+    }
+
+    /// Counts a message from a source, by its position. For the call whose turn it is.
+    pub fn count_from(&self, source: usize) -> u64 {
+        self.from_sources[source].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Counts a message to a target, by its position. For the call whose turn it is.
+    pub fn count_to(&self, target: usize) -> u64 {
+        self.to_targets[target].fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The communicator of the window's processes, which has the link's messages.

@@ -8,7 +8,7 @@
 //! polled for, with a check for processes that have died.
 //!
 //! With a passive target, the window is open to all as long as it lives. The source flushes its
-//! puts, and then sets a word of the slot, its flag, to the number of the call; the target polls
+//! puts, and then sets a word of the slot, its flag, to the number of the message; the target polls
 //! the flags, and unpacks each message as soon as its flag is raised.
 //!
 //! A message that exceeds its slot in the landing area comes by message; the sender decides that,
@@ -18,11 +18,15 @@
 //! Plans attach the memory of their blocks to a second window, and say with the answer where it is:
 //! long messages then go straight there, and only their headers to the landing area.
 //!
-//! Useful where the network writes to remote memory without the remote processor, and where edges
-//! are repeated, as all blocks for a process travel together. Only `direct` runs so: the other
-//! schedules order messages that would wait for one another.
+//! A round of a schedule is such a call of its own, with those processes alone with which it has
+//! edges. So any schedule runs so that sends whole blocks, from their owners to those that keep
+//! them. Where blocks are combined only `direct` does: a slot keeps one message, and what is
+//! combined in the order of the sources may have to wait there for a later round.
 //!
-//! Cost: for each process that this one sends to, a message of 8 bytes from it, a put, and MPI's
+//! Useful where the network writes to remote memory without the remote processor, and where edges
+//! are repeated, as all blocks of a round for a process travel together.
+//!
+//! Cost: for each process that this one sends to in a round, a message of 8 bytes from it, a put, and MPI's
 //! synchronization; two copies of each byte, one where a block is contiguous and long. Blocks that
 //! are combined are read in the landing area. No allocation once buffers have reached their largest
 //! size.
@@ -34,9 +38,10 @@
 //! |---|---|
 //! | `slots`, `header` | how the landing area is divided; what stands before a message |
 //! | `link` | the window, and the turns of calls |
-//! | `state`, `bind` | the executor and its messages; buffers, counts and datatypes of a call |
+//! | `state`, `round` | a round and its messages; how it is made and run |
+//! | `bind` | buffers, counts and datatypes of a call |
 //! | `answer`, `offer` | what a target tells its sources; places of plans' blocks |
-//! | `epoch`, `puts` | the steps of a call; what is put and sent |
+//! | `epoch`, `puts` | the steps of a round; what is put and sent |
 //! | `fold` | combining blocks in the landing area |
 //! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
@@ -49,32 +54,27 @@ mod header;
 pub mod link;
 mod offer;
 mod puts;
+mod round;
 mod slots;
 mod state;
 
 use std::sync::Arc;
 
-pub use state::Rma;
+pub use offer::goes_straight;
 
 use crate::datatype::buffers::Buffers;
-use crate::error::Result;
-use crate::exec::blocks::MessageBlock;
+use crate::error::{Error, Result};
 use crate::exec::combine::Combine;
 use crate::exec::executor::Executor;
-use crate::exec::folding::{Folding, Origin};
 use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::liveness::Patience;
-use crate::mpi::message::Request;
-use crate::mpi::p2p::Requests;
+use crate::mpi::device::Devices;
 use crate::observe::Record;
-use crate::schedule::Block;
+use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
-use crate::util::cast::{to_int, to_u32};
-use answer::WORDS;
 use link::Link;
-use state::{InMessage, InState, OutMessage, Stage};
+use state::Round;
 
 /// How the blocks that a process sends to itself are handled.
 pub enum Own {
@@ -86,124 +86,73 @@ pub enum Own {
     Combined(Combine, Arc<Comm>),
 }
 
+/// Executes a schedule by puts.
+pub struct Rma {
+    rounds: Vec<Round>,
+    /// The round that a call has come to.
+    current: usize,
+    waiting: Waiting,
+    /// The first error of a call.
+    failure: Option<Box<Error>>,
+}
+
 impl Rma {
-    /// Makes an executor of those edges of a neighborhood that its link has, and of the process's
-    /// edges to itself. It moves so many fields together.
-    pub fn new(link: &Arc<Link>, comm: Arc<Comm>, n: &Neighborhood, own: Own, waiting: Waiting, fields: usize) -> Rma {
-        let (targets, sources) = (n.targets_in_order(), n.sources_in_order());
-        let (mut inputs, mut outs) = (Vec::new(), Vec::new());
-        for slot in &link.targets {
-            let begin = inputs.len();
-            for field in 0..fields {
-                inputs.extend(targets.iter().filter(|t| t.1 == slot.rank).map(|t| MessageBlock::new(field, t.0)));
-            }
-            outs.push(OutMessage {
-                blocks: begin..inputs.len(),
-                bytes: 0,
-                staged: 0,
-                words: [0; 2],
-                in_place: None,
-                spoiled: false,
-                in_pieces: false,
-                answer: [0; WORDS],
-                straight: false,
-                left: false,
-                refused: false,
-                sends: Default::default(),
-            });
+    /// Makes an executor of those edges of a schedule, which sends whole blocks and forwards none,
+    /// that a link has, and of the process's edges to itself. It moves so many fields together.
+    /// What combines blocks has one round.
+    pub fn new(
+        link: &Arc<Link>,
+        comm: &Arc<Comm>,
+        n: &Neighborhood,
+        schedule: &Schedule,
+        own: Own,
+        waiting: Waiting,
+        fields: usize,
+    ) -> Rma {
+        let (mut rounds, mut own) = (Vec::with_capacity(schedule.rounds()), Some(own));
+        for r in 0..schedule.rounds() {
+            let ops = schedule.round(r);
+            let has_copies = schedule.rounds() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
+            let own = own.take_if(|_| has_copies).unwrap_or(Own::Left);
+            rounds.push(Round::new(link, Arc::clone(comm), n, ops, own, fields));
         }
-        let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), vec![None; n.sources().len()]);
-        for (i, slot) in link.sources.iter().enumerate() {
-            let begin = outputs.len();
-            for field in 0..fields {
-                for source in sources.iter().filter(|s| s.1 == slot.rank) {
-                    of_source[source.0 as usize] = Some(to_u32(i));
-                    outputs.push(MessageBlock::new(field, source.0));
-                }
-            }
-            ins.push(InMessage {
-                blocks: begin..outputs.len(),
-                bytes: 0,
-                state: InState::Done,
-                words: [0; 2],
-                request: Request::default(),
-                buffer: Vec::new(),
-                data: std::ptr::null(),
-                offer: Vec::new(),
-            });
-        }
-        let mut answers = Requests::default();
-        answers.reserve(outs.len() + ins.len());
-        let self_edges = if matches!(own, Own::Left) { Vec::new() } else { n.self_edges() };
-        let folding = match own {
-            Own::Combined(combine, self_comm) => {
-                let mut origins: Vec<Origin> = of_source.iter().map(|i| i.map_or(Origin::Nowhere, Origin::Peer)).collect();
-                self_edges.iter().for_each(|&(target, source)| origins[source as usize] = Origin::Own(target));
-                Some((Box::new(Folding::new(combine, &origins)), self_comm))
-            }
-            Own::Left | Own::Copied => None,
-        };
-        Rma {
-            link: Arc::clone(link),
-            comm,
-            tag: 0,
-            me: to_int(n.rank()),
-            waiting,
-            stage: Stage::Idle,
-            number: 0,
-            known: (0..fields).map(|_| Default::default()).collect(),
-            inputs,
-            outputs,
-            outs,
-            ins,
-            of_source,
-            to_all: false,
-            copies: Vec::with_capacity(self_edges.len() * fields),
-            self_edges,
-            accepted: [None; 2],
-            pack: Vec::new(),
-            folding,
-            staging: Vec::new(),
-            answers,
-            attached: Vec::new(),
-            exposed: false,
-            accessed: false,
-            failure: None,
-            stuck: false,
-            stays: false,
-            patience: Patience::default(),
-            record: None,
-        }
+        Rma { rounds, current: 0, waiting, failure: None }
     }
 
     /// Counts and traces what this executor does from now on.
     pub fn observe(&mut self, record: &Arc<Record>) {
-        self.record = Some(Arc::clone(record));
+        self.rounds.iter_mut().for_each(|round| round.observe(record));
     }
 
     /// Returns the blocks that are sent.
     pub fn sent(&self) -> impl Iterator<Item = Block> + '_ {
-        self.inputs.iter().map(|block| Block::Input(block.entry))
+        self.rounds.iter().flat_map(Round::sent)
     }
 
     /// Returns true if MPI may still access the bound buffers although no call is active.
     pub fn is_stuck(&self) -> bool {
-        self.stuck
+        self.rounds.iter().any(Round::is_stuck)
     }
-}
 
-impl Drop for Rma {
-    fn drop(&mut self) {
-        // a call that nobody completes leaves its epoch open
-        if matches!(self.stage, Stage::Queued | Stage::Open) {
-            self.link.close();
-            (self.stuck, self.stays) = (true, true);
-        }
-        self.withdraw_offers();
-        self.leave_memory();
-        if self.stays {
-            std::mem::forget((std::mem::take(&mut self.outs), std::mem::take(&mut self.ins)));
-        }
+    /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
+    pub fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
+        self.rounds.iter_mut().try_for_each(|round| round.bind_fields(fields))
+    }
+
+    /// Hands blocks over to MPI that lie on a device.
+    #[cold]
+    pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
+        self.rounds.iter_mut().try_for_each(|round| round.find_devices(fields, devices))
+    }
+
+    /// Lets sources put straight into the bound blocks, where that pays, as the same blocks are
+    /// received again and again. Local.
+    ///
+    /// # Safety
+    /// The blocks must stay what they are until the executor is bound anew or dropped.
+    pub unsafe fn offer_blocks(&mut self) {
+        // SAFETY: the caller vouches for the blocks.
+        self.rounds.iter_mut().for_each(|round| unsafe { round.offer_blocks() });
     }
 }
 
@@ -213,26 +162,24 @@ impl Executor for Rma {
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
-        (self.tag, self.number, self.stage) = (tag, self.link.turns.take(), Stage::Queued);
-        self.patience.restart();
-        self.start_own();
-        self.step();
+        // each round waits for its turn
+        (self.current, self.failure) = (0, None);
+        self.rounds.iter_mut().for_each(|round| round.start(tag));
         Ok(())
     }
 
     fn test(&mut self) -> Result<bool> {
-        if self.stage == Stage::Idle {
-            return Ok(true);
+        while let Some(round) = self.rounds.get_mut(self.current) {
+            match round.test() {
+                Ok(false) => return Ok(false),
+                Ok(true) => {}
+                Err(e) => {
+                    self.failure.get_or_insert(e);
+                }
+            }
+            self.current += 1;
         }
-        if self.step() {
-            self.stage = Stage::Idle;
-            return self.failure.take().map_or(Ok(true), Err);
-        }
-        if self.patience.is_over() {
-            self.look_for_refusals();
-            self.look_for_dead();
-        }
-        Ok(false)
+        self.failure.take().map_or(Ok(true), Err)
     }
 
     fn wait(&mut self) -> Result<()> {
@@ -253,11 +200,7 @@ impl Executor for Rma {
     }
 
     fn forget_datatypes(&mut self) {
-        self.inputs.iter_mut().chain(&mut self.outputs).for_each(MessageBlock::forget);
-        self.accepted = [None; 2];
-        if let Some((folding, _)) = &mut self.folding {
-            folding.forget_datatypes();
-        }
+        self.rounds.iter_mut().for_each(Round::forget_datatypes);
     }
 
     fn keeps_datatypes(&self) -> bool {
@@ -268,14 +211,11 @@ impl Executor for Rma {
         if let Some(error) = &self.failure {
             return Err(error.clone());
         }
-        if let Some((folding, _)) = self.folding.as_ref().filter(|_| matches!(self.stage, Stage::Queued | Stage::Open)) {
-            return Ok(folding.is_source_done(source));
+        for round in &self.rounds {
+            if !round.arrived(source)? {
+                return Ok(false);
+            }
         }
-        let message = self.of_source.get(source).copied().flatten();
-        Ok(match self.stage {
-            Stage::Queued => message.is_none(),
-            Stage::Open => message.is_none_or(|i| self.ins[i as usize].state == InState::Done),
-            Stage::Idle | Stage::Complete => true,
-        })
+        Ok(true)
     }
 }

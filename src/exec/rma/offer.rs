@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::answer::{KIND, MOST_RUNS, RUNS, runs_of};
 use super::header::{self, Header, Place};
-use super::state::{InMessage, OutMessage, Rma};
+use super::state::{InMessage, OutMessage, Round};
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::mpi::attached::{Attached, address};
@@ -25,6 +25,12 @@ const MOST_PUT: usize = 1 << 30;
 
 /// Gaps between runs that are attached as one range: no page lies in them.
 const GAP: usize = 4 << 10;
+
+/// True if a message of so many bytes in so many runs is long enough to be put straight to its
+/// blocks.
+pub fn goes_straight(bytes: u64, runs: u64) -> bool {
+    bytes >= LEAST as u64 && bytes / runs.max(1) >= LEAST_RUN as u64
+}
 
 /// The runs of some blocks as addresses, in the order of the message, joined where one follows the
 /// other. `None` if they are too many, or only MPI knows them.
@@ -64,7 +70,7 @@ impl InMessage {
     }
 }
 
-impl Rma {
+impl Round {
     /// Lets sources put straight into the bound blocks, where that pays, as the same blocks are
     /// received again and again. Local.
     ///
@@ -80,7 +86,7 @@ impl Rma {
             // a block that goes to all targets travels once
             let once = *to_all && recv.blocks.len() > 1;
             let runs = if recv.bytes < LEAST || once { None } else { runs(&outputs[recv.blocks.clone()]) };
-            runs.filter(|runs| recv.bytes / runs.len().max(1) >= LEAST_RUN)
+            runs.filter(|runs| goes_straight(recv.bytes as u64, runs.len() as u64))
         };
         let all: Vec<Option<Vec<Range<usize>>>> = ins.iter().map(offered).collect();
         *attached = ranges(all.iter().flatten().flatten().cloned().collect());
@@ -117,13 +123,13 @@ impl Rma {
     /// Puts to those of some targets that let it and have said where their blocks lie, and
     /// completes that; their headers are left to be put. Where lengths differ, all is left.
     pub(super) fn put_to_blocks(&mut self, targets: Range<usize>) {
-        let Self { outs, inputs, to_all, staging, link, number, failure, stuck, stays, .. } = self;
+        let Self { outs, inputs, to_all, staging, link, failure, stuck, stays, .. } = self;
         let Ok(window) = link.landing.attached() else { return };
         let mut note = |place: &mut Place, e| {
             *place = Place::Nowhere;
             failure.get_or_insert(e);
         };
-        for (out, slot) in outs[targets.clone()].iter_mut().zip(&link.targets[targets.clone()]) {
+        for out in &mut outs[targets.clone()] {
             if out.left {
                 continue;
             }
@@ -137,19 +143,19 @@ impl Rma {
             let mut place = Place::There;
             // SAFETY: header and staging buffer are the executor's; the caller of `bind` vouches
             // for the blocks.
-            if let Err(e) = unsafe { put_pieces(window, out, packed, blocks, slot.rank) } {
+            if let Err(e) = unsafe { put_pieces(window, out, packed, blocks) } {
                 note(&mut place, e);
             }
-            out.tell(*number, place);
+            out.tell(place);
         }
         let put = |out: &OutMessage| !out.left && out.straight;
-        for (out, slot) in outs[targets.clone()].iter_mut().zip(&link.targets[targets]).filter(|(out, _)| put(out)) {
-            if let Err(e) = window.flush(slot.rank) {
+        for out in outs[targets].iter_mut().filter(|out| put(out)) {
+            if let Err(e) = window.flush(out.slot.rank) {
                 // what is refused here may still be under way
                 (*stuck, *stays) = (true, true);
                 let mut place = Place::Nowhere;
                 note(&mut place, e);
-                out.tell(*number, place);
+                out.tell(place);
             }
         }
     }
@@ -165,8 +171,8 @@ impl OutMessage {
     }
 
     /// Makes its header say where it is.
-    pub(super) fn tell(&mut self, number: u64, place: Place) {
-        self.words = Header { number, bytes: self.bytes as u64, place }.words();
+    pub(super) fn tell(&mut self, place: Place) {
+        self.words = Header { number: self.number, bytes: self.bytes as u64, place }.words();
     }
 }
 
@@ -174,13 +180,7 @@ impl OutMessage {
 ///
 /// # Safety
 /// The message must be readable, and not be written, until the target has been flushed.
-unsafe fn put_pieces(
-    window: &Attached,
-    out: &OutMessage,
-    packed: Option<*const u8>,
-    blocks: &[MessageBlock],
-    target: u32,
-) -> Result<()> {
+unsafe fn put_pieces(window: &Attached, out: &OutMessage, packed: Option<*const u8>, blocks: &[MessageBlock]) -> Result<()> {
     let mut runs = runs_of(&out.answer);
     let (mut offset, mut room) = (0u64, 0u64);
     let mut send = |mut at: *const u8, mut bytes: usize| {
@@ -192,7 +192,7 @@ unsafe fn put_pieces(
             }
             let part = bytes.min(MOST_PUT).min(usize::try_from(room).unwrap_or(usize::MAX));
             // SAFETY: the caller vouches for the bytes.
-            unsafe { window.put(Put { at, bytes: part, target, offset }) }?;
+            unsafe { window.put(Put { at, bytes: part, target: out.slot.rank, offset }) }?;
             (at, bytes) = (at.wrapping_add(part), bytes - part);
             (offset, room) = (offset + part as u64, room - part as u64);
         }

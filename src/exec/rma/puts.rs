@@ -10,14 +10,14 @@ use super::answer::{lets_put, wants_messages};
 use super::header::{self, Place};
 use super::link::{data_tag, refusal_tag};
 use super::slots::Slot;
-use super::state::{OutMessage, Rma};
+use super::state::{OutMessage, Round};
 use crate::error::{Error, Result};
 use crate::mpi::landing::Flag;
 use crate::mpi::message::{self, Block, Mode, Request, bytes_at};
 use crate::mpi::passive::Put;
 use crate::observe::Medium;
 
-impl Rma {
+impl Round {
     /// Puts, and sends what cannot be put, to those of some targets that have answered and whose
     /// messages have not left.
     pub(super) fn access(&mut self, targets: Range<usize>) {
@@ -28,14 +28,14 @@ impl Rma {
                 self.pack(k);
                 let out = &mut self.outs[k];
                 if out.spoiled {
-                    out.tell(self.number, Place::Nowhere);
+                    out.tell(Place::Nowhere);
                 }
             }
         }
         let lets = |out: &OutMessage| !out.left && lets_put(&out.answer);
         if self.link.is_passive() {
             self.put_and_raise(targets.clone(), lets);
-        } else if targets.len() == self.outs.len() && self.outs.iter().all(lets) {
+        } else if targets.len() == self.link.targets.len() && self.outs.iter().all(lets) {
             self.put_in_epoch(targets.clone());
         } else {
             targets.clone().for_each(|k| {
@@ -83,7 +83,8 @@ impl Rma {
 
     fn start_epoch(&self, targets: &Range<usize>) -> Result<()> {
         let Self { outs, link, .. } = self;
-        link.landing.start(if targets.len() == outs.len() { &link.targets_group } else { &link.target_groups[targets.start] })
+        let all = targets.len() == link.targets.len();
+        link.landing.start(if all { &link.targets_group } else { &link.target_groups[outs[targets.start].position] })
     }
 
     /// Puts to those targets that let it. One for which a put fails finds no header.
@@ -92,7 +93,7 @@ impl Rma {
         for k in targets.filter(|&k| lets(&outs[k])) {
             // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
             // for the blocks.
-            if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], link.targets[k], staging)) } {
+            if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], staging)) } {
                 failure.get_or_insert(e);
             }
         }
@@ -102,26 +103,27 @@ impl Rma {
     /// but only once its puts have been completed.
     fn put_and_raise(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
         self.put(targets.clone(), &lets);
-        let Self { outs, link, number, failure, stuck, stays, .. } = self;
-        let mut each = |outs: &mut [OutMessage], run: &dyn Fn(Slot) -> Result<()>| {
+        let Self { outs, link, failure, stuck, stays, .. } = self;
+        let mut each = |outs: &mut [OutMessage], run: &dyn Fn(&OutMessage) -> Result<()>| {
             for k in targets.clone() {
                 if lets(&outs[k])
                     && !outs[k].refused
-                    && let Err(e) = run(link.targets[k])
+                    && let Err(e) = run(&outs[k])
                 {
                     (outs[k].refused, *stuck, *stays) = (true, true, true);
                     failure.get_or_insert(e);
                 }
             }
         };
-        each(outs, &|slot| link.landing.flush(slot.rank));
-        each(outs, &|slot| link.landing.raise(Flag { value: *number, target: slot.rank, offset: slot.flag() }));
+        each(outs, &|out| link.landing.flush(out.slot.rank));
+        each(outs, &|out| link.landing.raise(Flag { value: out.number, target: out.slot.rank, offset: out.slot.flag() }));
     }
 
     /// Sends what target `k` does not get by a put.
     fn send(&mut self, k: usize) -> Result<()> {
-        let Self { outs, link, staging, number, .. } = self;
-        let (out, slot) = (&mut outs[k], link.targets[k]);
+        let Self { outs, link, staging, .. } = self;
+        let out = &mut outs[k];
+        let (slot, number) = (out.slot, out.number);
         let is_told = lets_put(&out.answer) || wants_messages(&out.answer);
         let send = |request: &mut Request, data: &Block, tag: i32| {
             // SAFETY: headers, answers and staging buffer are the executor's, and stay until the
@@ -133,9 +135,9 @@ impl Rma {
         if out.refused || !is_told {
             // who has died waits for nothing
             let waits = !link.dead().contains(&slot.rank);
-            return if waits { send(&mut out.sends[0], &nothing, refusal_tag(*number)) } else { Ok(()) };
+            return if waits { send(&mut out.sends[0], &nothing, refusal_tag(number)) } else { Ok(()) };
         }
-        let tag = data_tag(*number);
+        let tag = data_tag(number);
         let send = |request: &mut Request, data: &Block| {
             // if this is refused, too, nothing is left that could tell the target
             send(request, data, tag).or_else(|e: Box<Error>| send(request, &nothing, tag).and(Err(e)))
@@ -143,7 +145,7 @@ impl Rma {
         let by_message = wants_messages(&out.answer);
         if by_message {
             let place = if out.spoiled { Place::Nowhere } else { Place::Message };
-            out.tell(*number, place);
+            out.tell(place);
             send(&mut out.sends[0], &bytes_at(out.words.as_ptr().cast(), header::BYTES as u64))?;
         }
         if !out.spoiled && (by_message || (!out.straight && out.bytes as u64 > slot.capacity)) {
@@ -156,12 +158,12 @@ impl Rma {
 
 /// The puts for one target, in order: its whole message, or only a header that says where the rest
 /// is. A message counts once its header is there.
-fn puts_of(out: &OutMessage, slot: Slot, staging: &[u8]) -> impl Iterator<Item = Put> {
-    let (target, offset) = (slot.rank, slot.offset);
+fn puts_of(out: &OutMessage, staging: &[u8]) -> impl Iterator<Item = Put> {
+    let Slot { rank: target, offset, capacity } = out.slot;
     let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
-    let puts = if out.spoiled || out.straight || out.bytes as u64 > slot.capacity {
+    let puts = if out.spoiled || out.straight || out.bytes as u64 > capacity {
         [Some(header), None]
-    } else if let Some(at) = out.in_place {
+    } else if let Some(at) = out.in_place.or_else(|| out.apart.then(|| staging[out.staged + header::BYTES..].as_ptr())) {
         [Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header }), Some(header)]
     } else {
         [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None]

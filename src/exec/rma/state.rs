@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::answer::WORDS;
 use super::link::Link;
+use super::slots::Slot;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::Error;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::Folding;
-use crate::exec::waiting::Waiting;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -32,8 +32,13 @@ pub(super) enum Stage {
     Complete,
 }
 
-/// A message to one target, by its position among the link's targets.
+/// A message to one target.
 pub(super) struct OutMessage {
+    /// The target's position among the link's, and where it has room for this process.
+    pub(super) position: usize,
+    pub(super) slot: Slot,
+    /// Which of all messages of the edges between these processes it is.
+    pub(super) number: u64,
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     /// Where its header and data begin in the staging buffer.
@@ -42,6 +47,8 @@ pub(super) struct OutMessage {
     pub(super) words: [u64; 2],
     /// Address of its data, if they go straight from the caller's buffer.
     pub(super) in_place: Option<*const u8>,
+    /// True if its header is put by itself, although its data are staged.
+    pub(super) apart: bool,
     /// True if its blocks could not be packed.
     pub(super) spoiled: bool,
     /// True if its blocks are not packed, as they are put from where they lie.
@@ -75,8 +82,13 @@ pub(super) enum InState {
     Done,
 }
 
-/// A message from one source, by its position among the link's sources.
+/// A message from one source.
 pub(super) struct InMessage {
+    /// The source's position among the link's, and where its messages are put.
+    pub(super) position: usize,
+    pub(super) slot: Slot,
+    /// Which of all messages of the edges between these processes it is.
+    pub(super) number: u64,
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     pub(super) state: InState,
@@ -91,16 +103,15 @@ pub(super) struct InMessage {
     pub(super) offer: Vec<u64>,
 }
 
-/// Executes the edges of a neighborhood by puts.
-pub struct Rma {
+/// Executes the edges of one round by puts.
+pub struct Round {
     pub(super) link: Arc<Link>,
     /// The private communicator, and the call's tag on it.
     pub(super) comm: Arc<Comm>,
     pub(super) tag: i32,
     pub(super) me: i32,
-    pub(super) waiting: Waiting,
     pub(super) stage: Stage,
-    pub(super) number: u64,
+    pub(super) turn: u64,
     /// Cached facts about the datatypes, by field: send side, receive side.
     pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
@@ -137,9 +148,9 @@ pub struct Rma {
 
 // SAFETY: it holds addresses in the caller's buffers, which whoever completes the call may access,
 // memory of its own, and handles, which any thread that may call MPI may use.
-unsafe impl Send for Rma {}
+unsafe impl Send for Round {}
 
-impl Rma {
+impl Round {
     pub(super) fn loopback(&self) -> Loopback<'_> {
         Loopback { me: self.me, tag: self.tag, comm: &self.comm }
     }

@@ -136,7 +136,7 @@ impl Shm {
         let remote = (!schedule.ops().is_empty()).then(|| {
             let comm = Arc::clone(&comm);
             match parts.landing {
-                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, comm, n, Own::Left, parts.waiting, 1))),
+                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, &comm, n, &schedule, Own::Left, parts.waiting, 1))),
                 None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule))),
             }
         });

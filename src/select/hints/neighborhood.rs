@@ -46,6 +46,8 @@ pub enum Transport {
     Rma,
     /// The one that is measured to be faster.
     Auto,
+    /// The one that is measured to be faster for plans.
+    AutoPlans,
 }
 
 /// How puts are synchronized.
@@ -138,7 +140,7 @@ pub struct Hints {
     /// `mpix_single_copy`: which messages receivers copy from the sender's memory, where the kernel
     /// lets a process read another's: `auto` (default), `true`, `false` or a number of bytes.
     pub single_copy: SingleCopy,
-    /// `mpix_transport`: `messages` (default), `rma` or `auto`.
+    /// `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`.
     pub transport: Transport,
     /// `mpix_rma_synchronization`: `active` (default) or `passive`.
     pub rma_synchronization: Synchronization,
@@ -249,8 +251,12 @@ impl Hints {
             };
         }
         if let Some(v) = value(TRANSPORT)? {
-            hints.transport =
-                v.choose(&[("messages", Transport::Messages), ("rma", Transport::Rma), ("auto", Transport::Auto)])?;
+            hints.transport = v.choose(&[
+                ("messages", Transport::Messages),
+                ("rma", Transport::Rma),
+                ("auto", Transport::Auto),
+                ("auto_plans", Transport::AutoPlans),
+            ])?;
         }
         if let Some(v) = value(RMA_SYNCHRONIZATION)? {
             hints.rma_synchronization =

@@ -179,6 +179,7 @@ fn what_must_agree_differs() {
         ("mpix_seed", "2"),
         ("mpix_transport", "rma"),
         ("mpix_transport", "auto"),
+        ("mpix_transport", "auto_plans"),
         ("mpix_rma_synchronization", "passive"),
         ("mpix_split", "false"),
         ("mpix_duplex", "half"),
