@@ -142,15 +142,26 @@ fn encoded(number: u64) -> (u64, usize) {
     (number << length | 1 << (length - 1), length as usize)
 }
 
+/// The key of a group: its kind and operator, which no other group has.
+#[inline]
+fn key_of(kind: Kind, operator: u8) -> u16 {
+    u16::from_le_bytes([kind as u8, operator])
+}
+
+/// No group's key.
+const NO_GROUP: u16 = u16::MAX;
+
 /// A batch that is being filled, with room for its header.
 #[derive(Debug)]
 pub struct Batch {
     /// As long as the batch may become, and [`SPARE`] bytes.
     bytes: Box<[u8]>,
     end: usize,
-    /// The last group: where its head is, kind with run, operator. None: the next operation begins
-    /// one.
-    group: Option<(usize, u8, u8)>,
+    /// The last group, if the next operation may go on with it: its key, where its head is, and its
+    /// elements, which the head gets once the group ends. Otherwise [`NO_GROUP`].
+    key: u16,
+    elements: u16,
+    head: usize,
     /// Index of the last element.
     last: i64,
     /// Bytes of results that the operations return.
@@ -161,7 +172,7 @@ impl Batch {
     /// An empty batch that takes `capacity` bytes, header included.
     pub fn new(capacity: usize) -> Batch {
         let bytes = vec![0; capacity + SPARE].into_boxed_slice();
-        Batch { bytes, end: HEADER, group: None, last: 0, results: 0 }
+        Batch { bytes, end: HEADER, key: NO_GROUP, elements: 0, head: 0, last: 0, results: 0 }
     }
 
     /// Returns the capacity that a batch needs to take one operation on elements of `size` bytes.
@@ -171,7 +182,7 @@ impl Batch {
 
     /// Removes all operations.
     pub fn clear(&mut self) {
-        (self.end, self.group, self.last, self.results) = (HEADER, None, 0, 0);
+        (self.end, self.key, self.last, self.results) = (HEADER, NO_GROUP, 0, 0);
     }
 
     /// Returns true if there are no operations.
@@ -215,61 +226,94 @@ impl Batch {
         self.last = index;
     }
 
+    /// Ends the last group: its head says how many elements it has.
+    #[inline]
+    fn seal(&mut self) {
+        if self.key != NO_GROUP {
+            self.bytes[self.head + 2..self.head + HEAD].copy_from_slice(&self.elements.to_le_bytes());
+            self.key = NO_GROUP;
+        }
+    }
+
     #[inline]
     fn begin(&mut self, kind: u8, operator: u8, elements: u16) {
         let [low, high] = elements.to_le_bytes();
         self.bytes[self.end..self.end + HEAD].copy_from_slice(&[kind, operator, low, high]);
-        self.group = Some((self.end, kind, operator));
         self.end += HEAD;
     }
 
     /// Returns true if the last group is of this kind and operator.
     #[inline]
     pub fn goes_on(&self, kind: Kind, operator: u8) -> bool {
-        self.group.is_some_and(|(_, k, o)| (k, o) == (kind as u8, operator))
+        self.key == key_of(kind, operator)
     }
 
     /// Adds an operation on one element of `size` bytes. There must be room. Returns where its
     /// values begin, and true if it begins a group.
     #[inline]
     pub fn push(&mut self, kind: Kind, operator: u8, index: u64, size: usize, values: [&[u8]; 2]) -> (usize, bool) {
-        let code = kind as u8;
-        let begins = match self.group {
-            Some((at, k, o)) if (k, o) == (code, operator) => {
-                let elements = u16::from_le_bytes([self.bytes[at + 2], self.bytes[at + 3]]);
-                if elements < MOST_GROUP {
-                    self.bytes[at + 2..at + 4].copy_from_slice(&(elements + 1).to_le_bytes());
-                }
-                elements == MOST_GROUP
-            }
-            _ => true,
-        };
+        let begins = !self.goes_on(kind, operator) || self.elements == MOST_GROUP;
         if begins {
-            self.begin(code, operator, 1);
+            self.seal();
+            (self.key, self.head, self.elements) = (key_of(kind, operator), self.end, 0);
+            self.begin(kind as u8, operator, 0);
         }
+        (self.write_one(kind, index, size, values), begins)
+    }
+
+    /// Writes an operation of the last group. There must be room. Returns where its values begin.
+    #[inline]
+    fn write_one(&mut self, kind: Kind, index: u64, size: usize, values: [&[u8]; 2]) -> usize {
+        self.elements += 1;
         self.write_index(index);
         let at = self.end;
         for value in &values[..kind.values()] {
-            // lengths that the compiler knows spare a call
-            match size {
-                8 => self.bytes[self.end..self.end + 8].copy_from_slice(&value[..8]),
-                4 => self.bytes[self.end..self.end + 4].copy_from_slice(&value[..4]),
-                _ => self.bytes[self.end..self.end + size].copy_from_slice(value),
-            }
+            self.bytes[self.end..self.end + size].copy_from_slice(&value[..size]);
             self.end += size;
         }
         if kind.returns() {
             self.results += size;
         }
-        (at, begins)
+        at
+    }
+
+    /// Adds an operation on one element of `SIZE` bytes to the last group. Returns false, and adds
+    /// nothing, if that is of another kind or operator, or there is no room. Cannot panic.
+    #[inline]
+    pub fn push_on<const SIZE: usize>(&mut self, kind: Kind, operator: u8, index: u64, values: [&[u8; SIZE]; 2]) -> bool {
+        let Batch { bytes, end, key, elements, last, results, .. } = self;
+        let (length, returned) = (kind.values() * SIZE, if kind.returns() { SIZE } else { 0 });
+        // as `takes_one`, which also counts a head
+        let most = bytes.len() - SPARE;
+        if *key != key_of(kind, operator)
+            || *elements == MOST_GROUP
+            || HEADER + *results + returned > most
+            || *end + SPARE + length > most
+        {
+            return false;
+        }
+        let index = index.cast_signed();
+        let (word, distance) = encoded(folded(index.wrapping_sub(*last)));
+        let Some((at, _)) = bytes.get_mut(*end..).and_then(|room| room.split_first_chunk_mut()) else { return false };
+        *at = word.to_le_bytes();
+        let mut next = *end + distance;
+        for value in &values[..kind.values()] {
+            let Some((at, _)) = bytes.get_mut(next..).and_then(|room| room.split_first_chunk_mut()) else { return false };
+            *at = **value;
+            next += SIZE;
+        }
+        (*end, *last) = (next, index);
+        *elements += 1;
+        *results += returned;
+        true
     }
 
     /// Adds an operation on `elements` elements of `size` bytes that follow one another from
     /// `first` on, at most as many as there is room for. Returns where its values go, which the
     /// caller writes. Not for [`Kind::CompareAndSwap`].
     pub fn push_run(&mut self, kind: Kind, operator: u8, first: u64, elements: u16, size: usize) -> &mut [u8] {
+        self.seal();
         self.begin(kind as u8 | RUN, operator, elements);
-        self.group = None;
         self.write_index(first);
         self.last += i64::from(elements) - 1;
         let (begin, length) = (self.end, usize::from(elements) * size);
@@ -295,6 +339,7 @@ impl Batch {
 
     /// Writes the header, and returns the message.
     pub fn message(&mut self, header: Header) -> &[u8] {
+        self.seal();
         self.bytes[..HEADER].copy_from_slice(&header.bytes());
         &self.bytes[..self.end]
     }

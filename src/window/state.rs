@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
-use super::elements::{Combining, Elements};
+use super::elements::Elements;
 use super::operators::{Operator, Operators};
 use super::peer::{MOST_UNACKNOWLEDGED, Peer};
 use super::rings::{Rings, Short};
+use super::words::{self, Step};
 use crate::error::{Class, Error, Result};
+use crate::exec::elements::fold_in_place;
 use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
@@ -242,12 +244,12 @@ impl State {
         {
             if batch.goes_on(kind, operator)
                 && let Some(at) = repeats.find(index)
-                && let Operator::Combine(Combining::Loops(loops)) = operators.get(operator)
-                && loops.takes_any_address()
+                && let Some(Step::Fold(predefined, element)) = Step::of(kind, || operators.find(operator))
             {
                 let value = batch.value_mut(at, elements.size);
                 // SAFETY: both are data of an element.
-                return unsafe { loops.combine(value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
+                unsafe { fold_in_place(predefined, element, value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
+                return Ok(());
             }
             let (at, begins) = batch.push(kind, operator, index, elements.size, values);
             if begins {
@@ -258,6 +260,60 @@ impl State {
         }
         batch.push(kind, operator, index, elements.size, values);
         Ok(())
+    }
+
+    /// Adds an operation on one word to the batch of its target. Returns false, and does nothing, if
+    /// the batch has no group that it goes on with, or no room.
+    ///
+    /// # Safety
+    /// Its values must be readable, and the place of its result writable.
+    #[inline]
+    pub unsafe fn add_word(
+        &mut self,
+        target: u32,
+        kind: Kind,
+        operator: u8,
+        index: u64,
+        size: usize,
+        values: [*const u8; 2],
+        result: *mut u8,
+    ) -> bool {
+        // a process with operations in its batch is listed
+        let Some(Some(peer)) = self.peers.get_mut(target as usize) else { return false };
+        // SAFETY: the caller vouches for the values.
+        let added = unsafe {
+            match size {
+                8 => peer.batch.push_on::<8>(kind, operator, index, words_at(kind, values)),
+                _ => peer.batch.push_on::<4>(kind, operator, index, words_at(kind, values)),
+            }
+        };
+        if added && kind.returns() && peer.expect(result, 1, to_offset(self.elements.extent())) {
+            self.awaited += 1;
+        }
+        added
+    }
+
+    /// Does an operation on a word of this process. Returns false, and does nothing, if only MPI can
+    /// do it.
+    ///
+    /// # Safety
+    /// The elements must be words, the values readable, the place of the result writable, and the
+    /// index one of this window.
+    #[inline]
+    pub unsafe fn apply_own_word(
+        &mut self,
+        kind: Kind,
+        operator: u8,
+        index: u64,
+        values: [*const u8; 2],
+        result: *mut u8,
+    ) -> bool {
+        let State { elements, operators, .. } = self;
+        let Some(step) = Step::of(kind, || operators.find(operator)) else { return false };
+        let result = kind.returns().then_some(result);
+        // SAFETY: the caller vouches for all of them.
+        unsafe { words::apply_one(step, elements.data(index), elements.size, values, result) };
+        true
     }
 
     /// Does operations on elements of this process.
@@ -322,16 +378,10 @@ impl State {
         if self.elements.size == 0 {
             return;
         }
-        let extent = self.elements.extent();
-        let peer = self.peer(rank);
-        if let Some(last) = peer.places.back_mut()
-            && last.at.wrapping_offset(to_offset(extent.wrapping_mul(to_int(last.elements)))) == at
-        {
-            last.elements += elements;
-            return;
+        let extent = to_offset(self.elements.extent());
+        if self.peer(rank).expect(at, elements, extent) {
+            self.awaited += 1;
         }
-        peer.places.push_back(super::peer::Place { at, elements });
-        self.awaited += 1;
     }
 
     /// Applies the batches that came before this process had ended the epoch before.
@@ -446,24 +496,24 @@ impl State {
         mut results: Option<&mut Batch>,
     ) -> Result<()> {
         let State { elements, operators, .. } = self;
-        let (size, count) = (elements.size, elements.count);
-        if group.kind == Kind::Accumulate
-            && known
-            && !group.is_run
-            && let Operator::Combine(Combining::Loops(loops)) = operators.get(group.operator)
+        let size = elements.size;
+        if known
+            && let Some(dense) = elements.dense()
+            && (group.is_run || elements.are_words())
+            && let Some(step) = Step::of(group.kind, || operators.find(group.operator))
         {
-            // the most frequent operations, without a question for each
-            let mut outside = None;
-            for _ in 0..group.elements {
-                let (index, value) = (reader.index(1), reader.values(size));
-                if index >= count {
-                    outside = Some(index);
-                    continue;
+            let returned = results.map_or(&mut [][..], |results| results.append(usize::from(group.elements) * size));
+            // SAFETY: the window's memory is the caller's until it is freed, and was checked to
+            // reach that far.
+            let outside = unsafe {
+                if group.is_run {
+                    let first = reader.index(group.elements);
+                    let values = reader.values(group.kind.values() * size * usize::from(group.elements));
+                    words::apply_run(dense, step, first, group.elements, values, returned)
+                } else {
+                    words::apply_each(dense, group.kind, step, group.elements, reader, returned)
                 }
-                // SAFETY: the window's memory is the caller's until it is freed, and was checked to
-                // reach that far.
-                unsafe { loops.combine(elements.data(index), value.as_ptr(), size) }?;
-            }
+            };
             outside.into_iter().for_each(|index| self.refuse(source, index, true));
             return Ok(());
         }
@@ -474,11 +524,6 @@ impl State {
             let fits = first.checked_add(elements.into()).is_some_and(|end| end <= self.elements.count);
             if !fits || !known {
                 self.refuse(source, first, known);
-            } else if group.kind == Kind::Put && group.is_run && self.elements.is_dense() {
-                // SAFETY: the window's memory is the caller's until it is freed, and was checked to
-                // reach that far.
-                unsafe { self.elements.put_run(first, values) };
-                continue;
             }
             for k in 0..usize::from(elements) {
                 let value = |part: usize| values.get((k + part) * size..(k + part + 1) * size).unwrap_or_default();
@@ -537,6 +582,19 @@ impl State {
             }
         }
     }
+}
+
+/// Returns the values that an operation has, and zeros in place of those that it has not.
+///
+/// # Safety
+/// They must be readable, and not be written, as long as they are used.
+#[inline]
+unsafe fn words_at<'v, const SIZE: usize>(kind: Kind, values: [*const u8; 2]) -> [&'v [u8; SIZE]; 2] {
+    let word = |part: usize| {
+        // SAFETY: the caller vouches for the values.
+        if part < kind.values() { unsafe { &*values[part].cast() } } else { &[0; SIZE] }
+    };
+    [word(0), word(1)]
 }
 
 /// Returns the values that operation `k` has: the caller's, or a packed copy.

@@ -1,5 +1,6 @@
 //! A window as its process uses it: operations, flush, and the end of an epoch.
 
+use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::bytes_at;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{self, Communicator, Datatype, Op, message, op};
+use crate::mpi::{self, Communicator, Datatype, MPI_Op, Op, message, op};
 use crate::observe::{self, FENCE, Medium, Record};
 use crate::progress::{Advance, Outstanding, of_process};
 use crate::select::hints::{SparseHints, WindowHints};
@@ -32,8 +33,8 @@ const RECEIVES: usize = 16;
 /// The fewest elements in order that are sent as a run.
 const SHORTEST_RUN: usize = 4;
 
-/// Calls that only add operations to batches, between two looks at what has come.
-const CALLS: u32 = 64;
+/// Operations between two looks at what has come, if they fill no batch.
+const OPERATIONS: usize = 256;
 
 /// A window that its object, the list of what must progress, and nothing else share.
 pub type Shared = Arc<Guarded<Window>>;
@@ -59,7 +60,10 @@ pub struct Window {
     /// Its entry there.
     progress: Arc<Mutex<Progress>>,
     patience: Patience,
-    calls: u32,
+    /// Operations until the next look at what has come.
+    until_poll: usize,
+    /// Bytes of an element, if single operations may take the short way ([`Window::issue_one`]).
+    word: Option<usize>,
     /// The error that ended the window. It goes no further.
     failure: Option<Box<Error>>,
 }
@@ -147,6 +151,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         record.describe(format!("transport {way}: memory to {near} of {others} other processes, batches of {capacity} bytes"));
         comm.count(Arc::clone(record.tally(Medium::Mpi)));
     }
+    let word = (elements.are_words() && !hints.aggregate && record.is_none()).then_some(elements.size);
     let mut state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
     state.record = record;
     let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
@@ -165,7 +170,8 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
                 outstanding: Arc::clone(&outstanding),
                 progress: Arc::new(Mutex::new(Progress(Weak::clone(own)))),
                 patience: Patience::default(),
-                calls: 0,
+                until_poll: OPERATIONS,
+                word,
                 failure: None,
             },
             several_threads,
@@ -274,6 +280,7 @@ impl Window {
     fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
         outcome.inspect_err(|e| {
             self.failure.get_or_insert_with(|| e.clone());
+            self.word = None;
         })
     }
 
@@ -388,6 +395,47 @@ impl Window {
         self.poll().map(drop)
     }
 
+    /// Issues an operation on one element the short way: it changes a word of the caller, or goes on
+    /// with the last group of its target's batch. Returns false, and does nothing, if it must take
+    /// the long way, [`Window::issue`], which also finds what is wrong with it.
+    ///
+    /// # Safety
+    /// As for `issue`.
+    #[inline]
+    pub unsafe fn issue_one(
+        &mut self,
+        kind: Kind,
+        op: Option<MPI_Op>,
+        [origin, compare]: [*const u8; 2],
+        result: *mut u8,
+        target: c_int,
+        index: i64,
+    ) -> bool {
+        let Window { state, counts, word: Some(size), until_poll: left @ 1.., rank, .. } = self else { return false };
+        let (size, target, index) = (*size, target.cast_unsigned(), index.cast_unsigned());
+        // as unsigned numbers, negative ones are larger than any
+        if counts.get(target as usize).is_none_or(|&count| index >= count) {
+            return false;
+        }
+        let operator = match op {
+            None => 0,
+            Some(op) => match state.operators.number_if_last(op) {
+                Some(number) => number,
+                None => return false,
+            },
+        };
+        // SAFETY: the caller vouches for values and places.
+        let done = unsafe {
+            if target == *rank {
+                state.apply_own_word(kind, operator, index, [origin, compare], result)
+            } else {
+                state.add_word(target, kind, operator, index, size, [origin, compare], result)
+            }
+        };
+        *left -= usize::from(done);
+        done
+    }
+
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
     /// on elements of the caller are done at once.
     ///
@@ -420,8 +468,16 @@ impl Window {
         if let Some(record) = &self.state.record {
             record.used(kind as usize, indices.len());
         }
-        self.calls = self.calls.wrapping_add(1);
-        let polled = issued.and_then(|()| if self.calls.is_multiple_of(CALLS) { self.poll().map(drop) } else { Ok(()) });
+        let polled = issued.and_then(|()| match self.until_poll.checked_sub(indices.len()) {
+            Some(left) => {
+                self.until_poll = left;
+                Ok(())
+            }
+            None => {
+                self.until_poll = OPERATIONS;
+                self.poll().map(drop)
+            }
+        });
         self.keep(polled)
     }
 
