@@ -138,7 +138,8 @@ fn unfolded(number: u64) -> i64 {
 #[inline]
 fn encoded(number: u64) -> (u64, usize) {
     let bits = 64 - (number | 1).leading_zeros();
-    let length = bits.div_ceil(7);
+    // bits / 7, rounded up, for up to 56 bits
+    let length = (bits * 37 + 222) >> 8;
     (number << length | 1 << (length - 1), length as usize)
 }
 
@@ -279,16 +280,16 @@ impl Batch {
 
     /// Adds an operation on one element of `SIZE` bytes to the last group. Returns false, and adds
     /// nothing, if that is of another kind or operator, or there is no room. Cannot panic.
-    #[inline]
+    #[inline(always)]
     pub fn push_on<const SIZE: usize>(&mut self, kind: Kind, operator: u8, index: u64, values: [&[u8; SIZE]; 2]) -> bool {
         let Batch { bytes, end, key, elements, last, results, .. } = self;
         let (length, returned) = (kind.values() * SIZE, if kind.returns() { SIZE } else { 0 });
-        // as `takes_one`, which also counts a head
+        // as in `takes_one`
         let most = bytes.len() - SPARE;
         if *key != key_of(kind, operator)
             || *elements == MOST_GROUP
             || HEADER + *results + returned > most
-            || *end + SPARE + length > most
+            || *end + HEAD + SPARE + length > most
         {
             return false;
         }
@@ -335,6 +336,12 @@ impl Batch {
     #[inline]
     pub fn value_mut(&mut self, at: usize, length: usize) -> &mut [u8] {
         &mut self.bytes[at..at + length]
+    }
+
+    /// Reads the operations.
+    pub fn reader(&mut self) -> Reader<'_> {
+        self.seal();
+        Reader::new(&self.bytes, self.end)
     }
 
     /// Writes the header, and returns the message.
@@ -433,6 +440,7 @@ mod tests {
         assert_eq!([1 << 19, -(1 << 20)].map(length), [3; 2]);
         let most = i64::try_from(MOST_ELEMENTS).unwrap();
         assert_eq!((length(most - 1), length(1 - most)), (8, 8));
+        assert!((1..=56_usize).all(|bits| encoded(u64::MAX >> (64 - bits)).1 == bits.div_ceil(7)));
     }
 
     /// An operation that a test pushed: kind, operator, index, elements, first byte of the values.
@@ -502,6 +510,30 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_goes_on_with_its_group_alone() {
+        for (kind, capacity) in Kind::ALL.into_iter().flat_map(|kind| [60, 100, 4000].map(|capacity| (kind, capacity))) {
+            let (mut one, mut other) = (Batch::new(capacity), Batch::new(capacity));
+            let values: [[u8; 8]; 2] = [[3; 8], [4; 8]];
+            let slices = [&values[0][..], &values[1][..]];
+            assert!(!one.push_on(kind, 2, 0, [&values[0], &values[1]]), "there is no group");
+            one.push(kind, 2, 900, 8, slices);
+            other.push(kind, 2, 900, 8, slices);
+            assert!(!one.push_on(kind, 3, 0, [&values[0], &values[1]]), "that is another operator");
+            for index in (0..2000).map(|k| k * k * 77 % 1001) {
+                let added = one.push_on(kind, 2, index, [&values[0], &values[1]]);
+                assert_eq!(added, other.takes_one(kind, 8));
+                if !added {
+                    break;
+                }
+                other.push(kind, 2, index, 8, slices);
+            }
+            assert_eq!(one.results, other.results);
+            assert_eq!(one.message(HEADER_OF_ALL), other.message(HEADER_OF_ALL));
+            assert!(!one.push_on(kind, 2, 0, [&values[0], &values[1]]), "the group has ended");
+        }
+    }
+
+    #[test]
     fn neighboring_elements_cost_one_byte_each_and_runs_nothing() {
         let mut batch = Batch::new(4096);
         for index in 1000..1100 {
@@ -547,6 +579,11 @@ mod tests {
         // elements without data
         assert_eq!(Batch::new(64).run_room(Kind::Put, 0), usize::from(MOST_GROUP));
         assert_eq!(Batch::new(HEADER).run_room(Kind::Put, 0), 0);
+        let mut batch = Batch::new(1 << 20);
+        batch.push(Kind::Put, 3, 0, 4, [&[1; 4], &[]]);
+        let more = (1..1 << 17).take_while(|&index| batch.push_on(Kind::Put, 3, index, [&[1; 4]; 2])).count();
+        assert_eq!(batch.reader().group().map(|group| group.elements), Some(MOST_GROUP));
+        assert_eq!(more + 1, usize::from(MOST_GROUP));
         assert!(Batch::new(64).takes_one(Kind::Put, 0) && !Batch::new(HEADER).takes_one(Kind::Put, 0));
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
-use super::elements::Elements;
+use super::elements::{Dense, Elements};
 use super::operators::{Operator, Operators};
 use super::peer::{MOST_UNACKNOWLEDGED, Peer};
 use super::rings::{Rings, Short};
@@ -37,6 +37,21 @@ pub struct Operations<'a> {
     pub target: u32,
     /// The elements.
     pub indices: &'a [i64],
+}
+
+/// An operation on one word.
+#[derive(Clone, Copy)]
+pub struct One {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its operator's number, or 0.
+    pub operator: u8,
+    /// The element.
+    pub index: u64,
+    /// The value, and the one to compare with, if it has them.
+    pub values: [*const u8; 2],
+    /// Where the word goes that it returns, if it does.
+    pub result: *mut u8,
 }
 
 /// A message on its way.
@@ -267,17 +282,9 @@ impl State {
     ///
     /// # Safety
     /// Its values must be readable, and the place of its result writable.
-    #[inline]
-    pub unsafe fn add_word(
-        &mut self,
-        target: u32,
-        kind: Kind,
-        operator: u8,
-        index: u64,
-        size: usize,
-        values: [*const u8; 2],
-        result: *mut u8,
-    ) -> bool {
+    #[inline(always)]
+    pub unsafe fn add_word(&mut self, target: u32, size: usize, operation: One) -> bool {
+        let One { kind, operator, index, values, result } = operation;
         // a process with operations in its batch is listed
         let Some(Some(peer)) = self.peers.get_mut(target as usize) else { return false };
         // SAFETY: the caller vouches for the values.
@@ -293,27 +300,41 @@ impl State {
         added
     }
 
-    /// Does an operation on a word of this process. Returns false, and does nothing, if only MPI can
-    /// do it.
+    /// Does an operation that returns something on a word of this process. Returns false, and does
+    /// nothing, if others come before it, or only MPI can do it.
     ///
     /// # Safety
-    /// The elements must be words, the values readable, the place of the result writable, and the
+    /// The elements must be `words`, the values readable, the place of the result writable, and the
     /// index one of this window.
-    #[inline]
-    pub unsafe fn apply_own_word(
-        &mut self,
-        kind: Kind,
-        operator: u8,
-        index: u64,
-        values: [*const u8; 2],
-        result: *mut u8,
-    ) -> bool {
-        let State { elements, operators, .. } = self;
-        let Some(step) = Step::of(kind, || operators.find(operator)) else { return false };
-        let result = kind.returns().then_some(result);
+    #[inline(always)]
+    pub unsafe fn apply_own_word(&self, rank: u32, words: Dense, operation: One) -> bool {
+        let One { kind, operator, index, values, result } = operation;
+        if let Some(Some(own)) = self.peers.get(rank as usize)
+            && !own.batch.is_empty()
+        {
+            return false;
+        }
+        let Some(step) = Step::of(kind, || self.operators.find(operator)) else { return false };
         // SAFETY: the caller vouches for all of them.
-        unsafe { words::apply_one(step, elements.data(index), elements.size, values, result) };
+        unsafe { words::apply_one(step, words, index, values, result) };
         true
+    }
+
+    /// Returns true if operations on words of this process may wait in a batch: a loop applies many
+    /// of them in less time than single ones.
+    pub fn may_wait(&self, kind: Kind, operator: u8) -> bool {
+        !kind.returns() && Step::of(kind, || self.operators.find(operator)).is_some()
+    }
+
+    /// Applies the operations on elements of this process that wait in a batch.
+    pub fn apply_waiting(&mut self, rank: u32) -> Result<()> {
+        if self.peers[rank as usize].as_ref().is_none_or(|own| own.batch.is_empty()) {
+            return Ok(());
+        }
+        let mut batch = self.take_batch(rank);
+        let applied = self.apply(rank, batch.reader());
+        self.recycle(batch);
+        applied.map(drop)
     }
 
     /// Does operations on elements of this process.
@@ -438,7 +459,7 @@ impl State {
 
     /// Applies a batch of the current epoch and answers.
     fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
-        let results = self.apply(source, bytes, length)?;
+        let results = self.apply(source, Reader::new(bytes, length))?;
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
@@ -460,14 +481,13 @@ impl State {
             self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Other, text }.into());
         }
         self.peer(source).acknowledge(header.applied);
-        let results = self.apply(source, bytes, length)?;
+        let results = self.apply(source, Reader::new(bytes, length))?;
         results.map_or(Ok(()), |results| self.send(source, Content::Results, results))
     }
 
     /// Applies the operations of a message. Returns what they return.
-    fn apply(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<Option<Batch>> {
+    fn apply(&mut self, source: u32, mut reader: Reader) -> Result<Option<Batch>> {
         let mut results = None;
-        let mut reader = Reader::new(bytes, length);
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
             if group.kind.returns() && results.is_none() {

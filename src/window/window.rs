@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
-use super::elements::Elements;
+use super::elements::{Dense, Elements};
 use super::guarded::Guarded;
 use super::rings::Rings;
-use super::state::{Operations, State};
+use super::state::{One, Operations, State};
 use crate::datatype::decode;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::{self, Reduction};
@@ -62,8 +62,8 @@ pub struct Window {
     patience: Patience,
     /// Operations until the next look at what has come.
     until_poll: usize,
-    /// Bytes of an element, if single operations may take the short way ([`Window::issue_one`]).
-    word: Option<usize>,
+    /// The elements, if single operations on them may take the short way ([`Window::issue_one`]).
+    words: Option<Dense>,
     /// The error that ended the window. It goes no further.
     failure: Option<Box<Error>>,
 }
@@ -151,7 +151,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         record.describe(format!("transport {way}: memory to {near} of {others} other processes, batches of {capacity} bytes"));
         comm.count(Arc::clone(record.tally(Medium::Mpi)));
     }
-    let word = (elements.are_words() && !hints.aggregate && record.is_none()).then_some(elements.size);
+    let words = elements.dense().filter(|_| elements.are_words() && !hints.aggregate && record.is_none());
     let mut state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
     state.record = record;
     let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
@@ -171,7 +171,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
                 progress: Arc::new(Mutex::new(Progress(Weak::clone(own)))),
                 patience: Patience::default(),
                 until_poll: OPERATIONS,
-                word,
+                words,
                 failure: None,
             },
             several_threads,
@@ -280,7 +280,7 @@ impl Window {
     fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
         outcome.inspect_err(|e| {
             self.failure.get_or_insert_with(|| e.clone());
-            self.word = None;
+            self.words = None;
         })
     }
 
@@ -395,24 +395,24 @@ impl Window {
         self.poll().map(drop)
     }
 
-    /// Issues an operation on one element the short way: it changes a word of the caller, or goes on
-    /// with the last group of its target's batch. Returns false, and does nothing, if it must take
+    /// Issues an operation on one element the short way: it goes on with the last group of its
+    /// target's batch, the caller's own one among them, or returns a word of the caller. Returns false, and does nothing, if it must take
     /// the long way, [`Window::issue`], which also finds what is wrong with it.
     ///
     /// # Safety
     /// As for `issue`.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn issue_one(
         &mut self,
         kind: Kind,
         op: Option<MPI_Op>,
-        [origin, compare]: [*const u8; 2],
+        values: [*const u8; 2],
         result: *mut u8,
         target: c_int,
         index: i64,
     ) -> bool {
-        let Window { state, counts, word: Some(size), until_poll: left @ 1.., rank, .. } = self else { return false };
-        let (size, target, index) = (*size, target.cast_unsigned(), index.cast_unsigned());
+        let Window { state, counts, words: Some(words), until_poll: left @ 1.., rank, .. } = self else { return false };
+        let (words, target, index) = (*words, target.cast_unsigned(), index.cast_unsigned());
         // as unsigned numbers, negative ones are larger than any
         if counts.get(target as usize).is_none_or(|&count| index >= count) {
             return false;
@@ -424,12 +424,13 @@ impl Window {
                 None => return false,
             },
         };
+        let operation = One { kind, operator, index, values, result };
         // SAFETY: the caller vouches for values and places.
         let done = unsafe {
-            if target == *rank {
-                state.apply_own_word(kind, operator, index, [origin, compare], result)
+            if kind.returns() && target == *rank {
+                state.apply_own_word(*rank, words, operation)
             } else {
-                state.add_word(target, kind, operator, index, size, [origin, compare], result)
+                state.add_word(target, words.size, operation)
             }
         };
         *left -= usize::from(done);
@@ -437,7 +438,7 @@ impl Window {
     }
 
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
-    /// on elements of the caller are done at once.
+    /// on elements of the caller are done at once, or wait in a batch for the next flush or fence.
     ///
     /// # Safety
     /// The values must be readable. The places of results must be writable, and be left alone,
@@ -462,9 +463,8 @@ impl Window {
             }
         };
         // SAFETY: the caller vouches for values and places.
-        let issued = unsafe {
-            if target == self.rank { self.state.apply_own(operations, operator) } else { self.add(operations, operator) }
-        };
+        let issued =
+            unsafe { if target == self.rank { self.issue_own(operations, operator) } else { self.add(operations, operator) } };
         if let Some(record) = &self.state.record {
             record.used(kind as usize, indices.len());
         }
@@ -481,12 +481,30 @@ impl Window {
         self.keep(polled)
     }
 
+    /// Does operations on elements of the caller, or adds them to a batch that [`Window::issue_one`]
+    /// goes on with.
+    ///
+    /// # Safety
+    /// As for `issue`.
+    unsafe fn issue_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
+        self.state.apply_waiting(self.rank)?;
+        // SAFETY: the caller vouches for values and places.
+        unsafe {
+            if self.words.is_some() && operations.indices.len() == 1 && self.state.may_wait(operations.kind, operator) {
+                self.state.peer(self.rank);
+                self.state.add_one(operations, operator, 0)
+            } else {
+                self.state.apply_own(operations, operator)
+            }
+        }
+    }
+
     /// Adds operations to the batch of another process.
     ///
     /// # Safety
     /// As for `issue`.
     unsafe fn add(&mut self, operations: &Operations, operator: u8) -> Result<()> {
-        let Operations { kind, result, target, indices, .. } = *operations;
+        let Operations { kind, origin, compare, result, target, indices, .. } = *operations;
         let (size, extent) = (self.element_size(), self.state.elements.extent());
         if !indices.is_empty() && !std::mem::replace(&mut self.state.peer(target).listed, true) {
             self.listed.push(target);
@@ -496,6 +514,19 @@ impl Window {
             let run = if kind == Kind::CompareAndSwap { 1 } else { run_of(&indices[k..]) };
             let end = k + run;
             while k < end {
+                if run < SHORTEST_RUN
+                    && let Some(words) = self.words
+                {
+                    let offset = to_offset(extent.wrapping_mul(to_int(k)));
+                    let values = [origin.wrapping_offset(offset), compare.wrapping_offset(offset)];
+                    let (index, result) = (indices[k].cast_unsigned(), result.wrapping_offset(offset));
+                    let operation = One { kind, operator, index, values, result };
+                    // SAFETY: the caller vouches for values and places.
+                    if unsafe { self.state.add_word(target, words.size, operation) } {
+                        k += 1;
+                        continue;
+                    }
+                }
                 let batch = &self.state.peer(target).batch;
                 let room = if run < SHORTEST_RUN {
                     batch.takes_one(kind, size).into()
@@ -537,6 +568,7 @@ impl Window {
     }
 
     fn flush_all(&mut self) -> Result<()> {
+        self.state.apply_waiting(self.rank)?;
         let listed = std::mem::take(&mut self.listed);
         let flushed = self.flush_to(&listed);
         if flushed.is_err() {
@@ -567,6 +599,7 @@ impl Window {
     /// Starts the exchange of the last batches of the epoch. It makes nothing that takes all
     /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
+        self.state.apply_waiting(self.rank)?;
         let lost = self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);

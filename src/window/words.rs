@@ -179,28 +179,30 @@ pub unsafe fn apply_run(dense: Dense, step: Step, first: u64, elements: u16, val
     None
 }
 
-/// Applies an operation to a word at `at`: a value, the one to compare with, and where the word
-/// goes that was there before.
+/// Applies an operation to a word: a value, the one to compare with, and where the word goes that
+/// was there before.
 ///
 /// # Safety
-/// The word must be readable and writable, and so must be what the operation takes and returns.
+/// The word must be one of the window, readable and writable, and so must be what the operation
+/// takes and returns.
 #[inline]
-pub unsafe fn apply_one(step: Step, at: *mut u8, size: usize, [value, compare]: [*const u8; 2], result: Option<*mut u8>) {
+pub unsafe fn apply_one(step: Step, words: Dense, index: u64, values: [*const u8; 2], result: *mut u8) {
     // SAFETY: the caller vouches for all of them.
     unsafe {
-        if size == size_of::<u64>() {
-            one::<u64>(step, at, [value, compare], result);
+        if words.size == size_of::<u64>() {
+            one::<u64>(step, words.base, to_usize(index), values, result);
         } else {
-            one::<u32>(step, at, [value, compare], result);
+            one::<u32>(step, words.base, to_usize(index), values, result);
         }
     }
 }
 
 #[inline]
-unsafe fn one<T: Copy + PartialEq>(step: Step, at: *mut u8, [value, compare]: [*const u8; 2], result: Option<*mut u8>) {
-    let (word, value) = (at.cast::<T>(), value.cast::<T>());
+unsafe fn one<T: Copy + PartialEq>(step: Step, base: *mut u8, index: usize, [value, compare]: [*const u8; 2], result: *mut u8) {
+    let value = value.cast::<T>();
     // SAFETY: as for `apply_one`.
     unsafe {
+        let word = base.cast::<T>().add(index);
         // the value may lie where the result goes
         let before = word.read_unaligned();
         match step {
@@ -211,9 +213,9 @@ unsafe fn one<T: Copy + PartialEq>(step: Step, at: *mut u8, [value, compare]: [*
             }
             Step::Fold(operator, element) => {
                 let value = value.read_unaligned();
-                fold_in_place(operator, element, at, (&raw const value).cast(), size_of::<T>());
+                fold_in_place(operator, element, word.cast(), (&raw const value).cast(), size_of::<T>());
             }
         }
-        result.into_iter().for_each(|result| result.cast::<T>().write_unaligned(before));
+        result.cast::<T>().write_unaligned(before);
     }
 }
