@@ -173,6 +173,7 @@ impl Pointers {
 ///
 /// # Safety
 /// As for the functions of `window_operations`.
+// inline(always): as for `Window::issue_one`
 #[inline(always)]
 pub(super) unsafe fn issue(
     function: &str,

@@ -38,8 +38,8 @@ impl Elements {
         (most / self.size).max(1) * self.size
     }
 
-    /// Returns the operator and the elements that a loop of ours combines, wherever they lie; `None`
-    /// if MPI combines them.
+    /// Returns the operator and the elements that a loop of ours combines, wherever they lie;
+    /// `None` if MPI combines them.
     #[inline]
     pub fn loops(&self) -> Option<(Operator, Element)> {
         self.loops
@@ -84,8 +84,8 @@ impl Elements {
     }
 }
 
-/// Something to be done with the function that combines two elements: compiled for each operator and
-/// element, so that a loop asks for neither.
+/// Something to be done with the function that combines two elements: compiled for each operator
+/// and element, so that a loop asks for neither.
 pub trait WithFold {
     /// What it returns.
     type Output;

@@ -277,8 +277,8 @@ impl State {
         Ok(())
     }
 
-    /// Adds an operation on one word to the batch of its target. Returns false, and does nothing, if
-    /// the batch has no group that it goes on with, or no room.
+    /// Adds an operation on one word to the batch of its target. Returns false, and does nothing,
+    /// if the batch has no group that it goes on with, or no room.
     ///
     /// # Safety
     /// Its values must be readable, and the place of its result writable.

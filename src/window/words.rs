@@ -149,8 +149,8 @@ impl<const RETURNS: bool> WithFold for Folding<'_, '_, RETURNS> {
 
     #[inline]
     fn run<T: Copy>(self, fold: impl Fn(T, T) -> T) -> Option<u64> {
-        // SAFETY: the caller of `apply_each` vouches for the window, whose elements have the size of
-        // those that the operator combines.
+        // SAFETY: the caller of `apply_each` vouches for the window, whose elements have the size
+        // of those that the operator combines.
         unsafe { self.0.run::<T, 1, RETURNS>(|word, [value]| fold(word, value)) }
     }
 }

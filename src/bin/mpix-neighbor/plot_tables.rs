@@ -1,6 +1,6 @@
 //! `mpix-neighbor plot`: draws a table of times that an example has printed, as SVG.
 //!
-//! A table begins with a line that ends with `, microseconds (ratio to ...)` and is its title. A line
+//! A table begins with its title, a line that ends with `, microseconds (ratio to ...)`. A line
 //! with the name of the first column and those of the forms follows, and then a line for each point:
 //! a number, and for each form a time, its ratio in parentheses, or `-` for a form that was skipped.
 
@@ -12,7 +12,7 @@ use crate::curves::{Curve, Curves};
 use crate::failure::Failure;
 use crate::text::{input_name, printable, read};
 
-/// Draw a table of times that an example has printed (ghost, hpccg) as SVG, to standard output
+/// Draw a table of times that the example ghost has printed as SVG, to standard output
 #[derive(Args)]
 pub struct Arguments {
     /// What the example has printed; - is standard input
