@@ -189,11 +189,12 @@ pub(super) unsafe fn issue(
     unsafe {
         if count == 1
             && are_plain(kind, pointers)
-            && let Some(&index) = indices.as_ref()
+            // MPI_Aint is an integer of the size of an address
+            && let Some(&index) = indices.cast::<i64>().as_ref()
             && let Some(window) = window.as_ref().and_then(|object| object.window.as_ref())
             && let Some(mut window) = window.hold_at_once()
             // does not panic: there is no boundary around it
-            && window.issue_one(kind, op, pointers.values(), pointers.result.cast(), target, index as i64)
+            && window.issue_one(kind, op, pointers.values(), pointers.result.cast(), target, index)
         {
             return mpi::success();
         }
