@@ -11,7 +11,7 @@
  * 2. All processes exchange their collisions, and unite the names that belong together.
  * 3. Each process renames its vertices.
  *
- * Claims are made in batches. Forms:
+ * A process looks at the answers to its claims in batches. Forms:
  *
  *   window     MPIX_Sparse_window_compare_and_swap, MPIX_Sparse_window_flush; own vertices are
  *              claimed by a load and a store, since the library touches them only in its calls
@@ -30,7 +30,7 @@
 
 #include "graph.h"
 
-enum { NONE = -1, LOOKS = 64 };
+enum { NONE = -1, LOOKS = 64, RECENT = 1024 };
 enum { UNIFORM, NICE, NASTY, KINDS, ALL = KINDS };
 static const char *const kinds[] = {"erdos-renyi", "rmat-nice", "rmat-nasty", "all"};
 static const double *const quadrants[] = {rmat_uniform, rmat_nice, rmat_nasty};
@@ -57,11 +57,11 @@ typedef struct search search;
 struct search {
   const graph *g;
   MPI_Comm comm;
-  int batch;
-  /* the form: `claim` answers the requests of the batch; `open` and `close` begin and end the time
-     in which others may access `component`; `together`: processes claim at the same time, until
-     none has requests */
-  void (*open)(search *), (*claim)(search *), (*close)(search *);
+  int rank, batch;
+  /* the form: `ask` issues a request as soon as it is made, in forms that can; `claim` answers the
+     requests of the batch; `open` and `close` begin and end the time in which others may access
+     `component`; `together`: processes claim at the same time, until none has requests */
+  void (*open)(search *), (*ask)(search *, int), (*claim)(search *), (*close)(search *);
   int together;
   MPIX_Sparse_window window;
   MPI_Win win;
@@ -71,42 +71,55 @@ struct search {
   int *known;     /* of all local numbers: name, NONE, or -2 - the request that will tell */
   int *queue, head, tail; /* own vertices to expand */
   int next;               /* own vertices before this one have a name */
+  int looked;             /* own vertices before this one have been looked at */
   int requests;
   int *vertex, *proposed, *previous; /* of each request: name to write, or NONE; what stood there */
   edge_list waiting;                 /* edges to vertices of requests: name, request */
   edge_list collisions;              /* pairs of names */
+  edge recent[RECENT];               /* the last pairs: most collisions repeat one */
 };
 
 static void request(search *s, int v, int name) {
   s->vertex[s->requests] = v;
   s->proposed[s->requests] = name;
-  s->known[v] = -2 - s->requests++;
+  s->known[v] = -2 - s->requests;
+  if (s->ask != NULL) s->ask(s, s->requests);
+  s->requests++;
 }
 
 static void collide(search *s, int a, int b) {
+  edge pair = {a < b ? a : b, a < b ? b : a};
+  edge *recent = &s->recent[mix((uint64_t)pair.u << 32 | (uint64_t)pair.v) % RECENT];
+  if (recent->u == pair.u && recent->v == pair.v) return;
+  *recent = pair;
   if (s->collisions.count == s->collisions.room) sort_and_unite(&s->collisions);
-  add(&s->collisions, a < b ? a : b, a < b ? b : a);
+  add(&s->collisions, pair.u, pair.v);
 }
 
-/* Follows the edges of an own vertex. */
+/* Follows the edges of an own vertex. The answer to a request that proposes the same name tells all
+   that such an edge would. */
 static void expand(search *s, int v) {
   const graph *g = s->g;
   int name = s->known[v];
   for (size_t e = g->start[v]; e < g->start[v + 1]; e++) {
-    int u = g->adjacent[e];
-    if (s->known[u] == NONE) request(s, u, name);
-    if (s->known[u] < NONE) add(&s->waiting, name, -2 - s->known[u]);
-    else if (s->known[u] != name) collide(s, name, s->known[u]);
+    int u = g->adjacent[e], known = s->known[u];
+    if (known == name) continue;
+    if (known == NONE) request(s, u, name);
+    else if (known > NONE) collide(s, name, known);
+    else if (s->proposed[-2 - known] != name) add(&s->waiting, name, -2 - known);
   }
 }
 
 /* Starts a search at the next own vertex that has no name, and looks which of those behind it
-   others have claimed. */
+   others have claimed, unless it has looked there. */
 static void start_search(search *s) {
   int own = s->g->own;
   while (s->next < own && s->known[s->next] >= 0) s->next++;
-  for (int v = s->next; v < own && s->requests < LOOKS; v++)
-    if (s->known[v] == NONE) request(s, v, s->requests == 0 ? s->g->first + v : NONE);
+  if (s->next == own) return;
+  request(s, s->next, s->g->first + s->next);
+  if (s->next < s->looked) return;
+  for (s->looked = s->next + 1; s->looked < own && s->requests < LOOKS; s->looked++)
+    if (s->known[s->looked] == NONE) request(s, s->looked, NONE);
 }
 
 /* Makes a batch of requests. Returns 0 if all own vertices are done. */
@@ -121,8 +134,9 @@ static int fill(search *s) {
 /* Learns the names of the requested vertices. Own ones are expanded later: each is learned once. */
 static void take_answers(search *s) {
   for (int r = 0; r < s->requests; r++) {
-    int v = s->vertex[r], name = s->previous[r] != NONE ? s->previous[r] : s->proposed[r];
+    int v = s->vertex[r], proposed = s->proposed[r], name = s->previous[r] != NONE ? s->previous[r] : proposed;
     s->known[v] = name;
+    if (proposed != NONE && proposed != name) collide(s, proposed, name);
     if (name != NONE && v < s->g->own) s->queue[s->tail++] = v;
   }
   for (size_t i = 0; i < s->waiting.count; i++) {
@@ -186,8 +200,9 @@ static void find_components(void *on) {
   search *s = on;
   for (int v = 0; v < s->g->own; v++) s->component[v] = NONE;
   for (int v = 0; v < s->g->own + s->g->ghosts; v++) s->known[v] = NONE;
-  s->head = s->tail = s->next = 0;
+  s->head = s->tail = s->next = s->looked = 0;
   s->collisions.count = 0;
+  for (int i = 0; i < RECENT; i++) s->recent[i] = (edge){NONE, NONE};
   s->open(s);
   for (;;) {
     int more = fill(s);
@@ -205,10 +220,10 @@ static void find_components(void *on) {
 enum { WINDOW, CAS, MESSAGES, FORMS };
 
 /* Where a request goes: process, and number of the vertex among that one's own. */
-static int target_of(const search *s, int r, int rank, int *there) {
+static int target_of(const search *s, int r, int *there) {
   int v = s->vertex[r], ghost = v - s->g->own;
   *there = ghost < 0 ? v : s->g->there[ghost];
-  return ghost < 0 ? rank : s->g->owner[s->g->owned_by[ghost]];
+  return ghost < 0 ? s->rank : s->g->owner[s->g->owned_by[ghost]];
 }
 
 /* Claims an own vertex, in forms in which others access it only while this process is in a call. */
@@ -221,17 +236,16 @@ static int claim_here(search *s, int v, int name) {
 static void open_window(search *s) { MPIX_Sparse_window_fence(s->window); }
 static void close_window(search *s) { MPIX_Sparse_window_fence(s->window); }
 
-static void claim_window(search *s) {
-  int rank, there, none = NONE;
-  MPI_Comm_rank(s->comm, &rank);
-  for (int r = 0; r < s->requests; r++) {
-    int target = target_of(s, r, rank, &there);
-    MPI_Aint index = there;
-    if (target == rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
-    else MPIX_Sparse_window_compare_and_swap(&s->proposed[r], &none, &s->previous[r], 1, target, &index, s->window);
-  }
-  MPIX_Sparse_window_flush(s->window);
+/* Processes serve each other in these calls: while they search, and not only when they wait. */
+static void ask_window(search *s, int r) {
+  static const int none = NONE;
+  int there, target = target_of(s, r, &there);
+  MPI_Aint index = there;
+  if (target == s->rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
+  else MPIX_Sparse_window_compare_and_swap(&s->proposed[r], &none, &s->previous[r], 1, target, &index, s->window);
 }
+
+static void claim_window(search *s) { MPIX_Sparse_window_flush(s->window); }
 
 static void open_cas(search *s) {
   MPI_Win_lock_all(0, s->win);
@@ -239,16 +253,13 @@ static void open_cas(search *s) {
   MPI_Barrier(s->comm);
 }
 
-static void claim_cas(search *s) {
+static void ask_cas(search *s, int r) {
   static const int none = NONE;
-  int rank, there;
-  MPI_Comm_rank(s->comm, &rank);
-  for (int r = 0; r < s->requests; r++) {
-    int target = target_of(s, r, rank, &there);
-    MPI_Compare_and_swap(&s->proposed[r], &none, &s->previous[r], MPI_INT, target, there, s->win);
-  }
-  MPI_Win_flush_all(s->win);
+  int there, target = target_of(s, r, &there);
+  MPI_Compare_and_swap(&s->proposed[r], &none, &s->previous[r], MPI_INT, target, there, s->win);
 }
+
+static void claim_cas(search *s) { MPI_Win_flush_all(s->win); }
 
 static void close_cas(search *s) {
   MPI_Barrier(s->comm); /* no process claims any more */
@@ -260,14 +271,13 @@ static void no_more(search *s) { (void)s; }
 /* Claims of vertices elsewhere travel to their owners, sorted by process, and the answers come back
    in the same order. */
 static void claim_messages(search *s) {
-  int rank, P, there;
-  MPI_Comm_rank(s->comm, &rank);
+  int P, there;
   MPI_Comm_size(s->comm, &P);
   int *sendcounts = ints(P), *senddispls = ints(P + 1), *recvcounts = ints(P), *recvdispls = ints(P + 1);
   int *order = ints(s->requests);
   for (int r = 0; r < s->requests; r++) {
-    int target = target_of(s, r, rank, &there);
-    if (target == rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
+    int target = target_of(s, r, &there);
+    if (target == s->rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
     else sendcounts[target]++;
   }
   MPI_Alltoall(sendcounts, 1, MPI_INT, recvcounts, 1, MPI_INT, s->comm);
@@ -279,8 +289,8 @@ static void claim_messages(search *s) {
   edge *claims = allocate((size_t)sends, sizeof *claims), *asked = allocate((size_t)receives, sizeof *asked);
   int *answers = ints(receives), *came = ints(sends);
   for (int r = 0; r < s->requests; r++) {
-    int target = target_of(s, r, rank, &there);
-    if (target == rank) continue;
+    int target = target_of(s, r, &there);
+    if (target == s->rank) continue;
     order[senddispls[target]] = r;
     claims[senddispls[target]++] = (edge){there, s->proposed[r]};
   }
@@ -312,15 +322,16 @@ static int cas_breaks(int allocated, MPI_Comm comm) {
 static search make_search(const options *o, const graph *g, int which, MPI_Comm comm) {
   int all = g->own + g->ghosts;
   search s = {.g = g, .comm = comm, .batch = o->batch, .allocated = o->allocated};
+  MPI_Comm_rank(comm, &s.rank);
   int **lists[] = {&s.known, &s.vertex, &s.proposed, &s.previous};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) *lists[i] = ints(all);
   s.queue = ints(g->own);
   if (which == WINDOW) {
-    s.open = open_window, s.claim = claim_window, s.close = close_window;
+    s.open = open_window, s.ask = ask_window, s.claim = claim_window, s.close = close_window;
     s.component = ints(g->own);
     MPIX_Sparse_window_create(s.component, g->own, MPI_INT, MPI_INFO_NULL, comm, &s.window);
   } else if (which == CAS) {
-    s.open = open_cas, s.claim = claim_cas, s.close = close_cas;
+    s.open = open_cas, s.ask = ask_cas, s.claim = claim_cas, s.close = close_cas;
     if (!cas_breaks(o->allocated, comm))
       s.component = make_window((size_t)g->own, sizeof(int), o->allocated, comm, &s.win);
   } else {

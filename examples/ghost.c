@@ -2,7 +2,8 @@
  * an exchange cost by puts, by messages, and by this library?
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/ghost.c -lmpix_neighbor -lm -o ghost
- *   mpirun -n 4 ./ghost --largest 100000 --picture ghost.svg
+ *   mpirun -n 4 ./ghost --largest 100000 >ghost.txt
+ *   mpix-neighbor plot ghost.txt --table 3 >fences.svg
  *
  * Processes form a ring, and the neighbors are the nearest ones on both sides. Forms:
  *
@@ -26,10 +27,9 @@
  * the default error handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
 
 #include "forms.h"
-#include "svg.h"
 #include <mpix_neighbor.h>
 
-enum { MOST_NEIGHBORS = 16, MOST_SIZES = 8 };
+enum { MOST_NEIGHBORS = 16 };
 
 static const char usage[] =
     "usage: ghost [options]\n"
@@ -38,12 +38,10 @@ static const char usage[] =
     "  --largest-many N  doubles of the largest buffer that is brought by a put for each double (1000)\n"
     "  --window KIND     memory of the windows: create, the program's, or allocate, MPI's (create)\n"
     "  --rounds N        most rounds of which the median counts (15)\n"
-    "  --seconds S       seconds for each case, about (1)\n"
-    "  --picture FILE    draw the times of all three tables, as SVG\n";
+    "  --seconds S       seconds for each case, about (1)\n";
 
 typedef struct {
   int distance, largest, largest_many, allocated, rounds, seconds, help;
-  const char *picture;
 } options;
 
 enum { PLAN, WINDOW, MESSAGES, FENCE, PSCW, FORMS };
@@ -264,89 +262,14 @@ static long long check(ghosts *g, const form *f, int buffer, int salt) {
   return wrong;
 }
 
-/* -------------------------------------------------------------------------------------- picture */
-
-/* The times of one table: microseconds of each form for each x. */
-typedef struct {
-  const char *title, *unit, *names[FORMS];
-  int points, x[MOST_ROUNDS];
-  double us[FORMS][MOST_ROUNDS];
-} chart;
-
-static void add_point(chart *c, int x, const double *seconds) {
-  if (c->points == MOST_ROUNDS) return;
-  c->x[c->points] = x;
-  for (int f = 0; f < FORMS; f++) c->us[f][c->points] = seconds[f] * 1e6;
-  c->points++;
-}
-
-/* Draws both axes by powers of 10 (x: only if it spans more than one), and a line for each form. */
-static void draw_chart(FILE *file, const chart *c, double left, double top, double width, double height) {
-  static const char *const colors[FORMS] = {"#1f5fa8", "#5b3f9c", "#3a8f3a", "#c9721f", "#a83250"};
-  double low = INFINITY, high = 0;
-  for (int f = 0; f < FORMS; f++) {
-    for (int i = 0; i < c->points; i++) {
-      if (isnan(c->us[f][i])) continue;
-      low = fmin(low, c->us[f][i]);
-      high = fmax(high, c->us[f][i]);
-    }
-  }
-  if (c->points < 2 || !(low > 0)) return;
-  low = floor(log10(low));
-  high = fmax(ceil(log10(high)), low + 1);
-  int by_powers = c->x[c->points - 1] >= 10 * c->x[0];
-  double first = by_powers ? log10(c->x[0]) : c->x[0];
-  double last = by_powers ? log10(c->x[c->points - 1]) : c->x[c->points - 1];
-  char text[40];
-  svg_text(file, left + width / 2, top - 14, 14, "middle", SVG_INK, c->title);
-  svg_text(file, left + width / 2, top + height + 34, 12, "middle", SVG_INK, c->unit);
-  for (double e = low; e <= high; e++) {
-    double y = top + height - height * (e - low) / (high - low);
-    svg_line(file, left, y, left + width, y, 0.5, "#cccccc");
-    snprintf(text, sizeof text, "%g", pow(10, e));
-    svg_text(file, left - 6, y, 11, "end", SVG_INK, text);
-  }
-  double before_x = 0, before_y[FORMS];
-  for (int i = 0; i < c->points; i++) {
-    double x = left + width * ((by_powers ? log10(c->x[i]) : c->x[i]) - first) / (last - first);
-    snprintf(text, sizeof text, "%d", c->x[i]);
-    svg_text(file, x, top + height + 14, 11, "middle", SVG_INK, text);
-    for (int f = 0; f < FORMS; f++) {
-      if (isnan(c->us[f][i])) continue;
-      double y = top + height - height * (log10(c->us[f][i]) - low) / (high - low);
-      svg_circle(file, x, y, 2.5, colors[f], "none");
-      if (i > 0) svg_line(file, before_x, before_y[f], x, y, 1.5, colors[f]);
-      before_y[f] = y;
-    }
-    before_x = x;
-  }
-  svg_rect(file, left, top, width, height, "none", SVG_INK);
-  for (int f = 0; f < FORMS; f++) svg_text(file, left + 8, top + 14 + 15 * f, 12, "start", colors[f], c->names[f]);
-}
-
-static int draw(const char *name, const chart *charts, int count, int processes) {
-  FILE *file = fopen(name, "w");
-  if (file == NULL) {
-    perror(name);
-    return 0;
-  }
-  char title[80];
-  snprintf(title, sizeof title, "Ghost cells on %d processes: microseconds of an exchange", processes);
-  svg_begin(file, 380.0 * count + 40, 400, title);
-  for (int i = 0; i < count; i++) draw_chart(file, &charts[i], 380.0 * i + 80, 90, 300, 240);
-  svg_end(file);
-  return fclose(file) == 0;
-}
-
 /* ------------------------------------------------------------------------------------ measuring */
 
 /* Collective. One table: the forms for buffers of 1, 10, 100 ... doubles. Returns how many doubles
    were wrong. */
-static long long measure_sizes(const options *o, ghosts *g, const form *forms, int largest, chart *c) {
+static long long measure_sizes(const options *o, ghosts *g, const form *forms, int largest, const char *title) {
   long long wrong = 0;
-  if (g->rank == 0) printf("\n%s, microseconds (ratio to the plan)\n", c->title);
+  if (g->rank == 0) printf("\n%s, microseconds (ratio to the plan)\n", title);
   if (g->rank == 0) print_names("doubles", forms, FORMS);
-  for (int f = 0; f < FORMS; f++) c->names[f] = forms[f].name;
   for (int size = 1; size <= largest; size = size > largest / 10 ? largest + 1 : 10 * size) {
     double seconds[FORMS];
     char label[20];
@@ -357,18 +280,18 @@ static long long measure_sizes(const options *o, ghosts *g, const form *forms, i
     MPIX_Request_free(&g->plan);
     snprintf(label, sizeof label, "%d", size);
     if (g->rank == 0) print_times(label, seconds, FORMS);
-    add_point(c, size, seconds);
   }
   return wrong;
 }
 
 /* Collective. The third table: synchronization, on communicators of 2 processes and more. */
-static void measure_synchronization(const options *o, chart *c, MPI_Comm world) {
+static void measure_synchronization(const options *o, MPI_Comm world) {
   int rank, P;
   MPI_Comm_rank(world, &rank);
   MPI_Comm_size(world, &P);
-  if (rank == 0) printf("\n%s, microseconds (ratio to the plan)\n", c->title);
-  for (int processes = P < 2 ? P : 2; processes <= P; processes++) {
+  int first = P < 2 ? P : 2;
+  if (rank == 0) printf("\nSynchronization alone; plan: 1 double, microseconds (ratio to the plan)\n");
+  for (int processes = first; processes <= P; processes++) {
     MPI_Comm part;
     double seconds[FORMS];
     char label[20];
@@ -379,13 +302,11 @@ static void measure_synchronization(const options *o, chart *c, MPI_Comm world) 
       set_size(&g, 1);
       form forms[FORMS];
       take_forms(forms, synchronization, &g);
-      for (int f = 0; f < FORMS; f++) c->names[f] = forms[f].name;
       time_forms(forms, FORMS, o->rounds, o->seconds, part, seconds);
       if (g.receive[FENCE] != NULL) MPI_Win_fence(MPI_MODE_NOSUCCEED, g.fence);
-      if (rank == 0 && c->points == 0) print_names("processes", forms, FORMS);
+      if (rank == 0 && processes == first) print_names("processes", forms, FORMS);
       snprintf(label, sizeof label, "%d", processes);
       if (rank == 0) print_times(label, seconds, FORMS);
-      add_point(c, processes, seconds);
       MPIX_Request_free(&g.plan);
       free_ghosts(&g);
       MPI_Comm_free(&part);
@@ -396,10 +317,7 @@ static void measure_synchronization(const options *o, chart *c, MPI_Comm world) 
 
 /* The same exit code on all processes. */
 static int run(const options *o, MPI_Comm world) {
-  static chart charts[] = {{.title = "One put to each neighbor", .unit = "doubles of a buffer"},
-                           {.title = "A put for each double", .unit = "doubles of a buffer"},
-                           {.title = "Synchronization alone; plan: 1 double", .unit = "processes"}};
-  int larger = o->largest > o->largest_many ? o->largest : o->largest_many, drawn = 1;
+  int larger = o->largest > o->largest_many ? o->largest : o->largest_many;
   ghosts g;
   make_ghosts(&g, o->distance, larger, o->allocated, world);
   if (g.rank == 0)
@@ -408,15 +326,13 @@ static int run(const options *o, MPI_Comm world) {
   form one[FORMS], many[FORMS];
   take_forms(one, one_put, &g);
   take_forms(many, many_puts, &g);
-  long long wrong = measure_sizes(o, &g, one, o->largest, &charts[0]);
-  wrong += measure_sizes(o, &g, many, o->largest_many, &charts[1]);
-  measure_synchronization(o, &charts[2], world);
-  if (o->picture != NULL && g.rank == 0) drawn = draw(o->picture, charts, 3, g.processes);
-  MPI_Bcast(&drawn, 1, MPI_INT, 0, world);
+  long long wrong = measure_sizes(o, &g, one, o->largest, "One put to each neighbor");
+  wrong += measure_sizes(o, &g, many, o->largest_many, "A put for each double");
+  measure_synchronization(o, world);
   if (g.rank == 0)
     printf("ghost: results %s what the neighbors sent\n", wrong == 0 ? "agree with" : "DIFFER from");
   free_ghosts(&g);
-  return wrong == 0 && drawn ? 0 : 1;
+  return wrong == 0 ? 0 : 1;
 }
 
 /* Returns the argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser
@@ -432,7 +348,6 @@ static const char *parse(char **argv, options *o) {
     else if (strcmp(name, "--window") == 0) ok = parse_window(a[1], &o->allocated) && *++a != NULL;
     else if (strcmp(name, "--rounds") == 0) ok = parse_int(a[1], 1, MOST_ROUNDS, &o->rounds) && *++a != NULL;
     else if (strcmp(name, "--seconds") == 0) ok = parse_int(a[1], 0, 1000, &o->seconds) && *++a != NULL;
-    else if (strcmp(name, "--picture") == 0) ok = a[1] != NULL && (o->picture = *++a) != NULL;
     else if (strcmp(name, "--help") == 0) o->help = 1;
     else ok = 0;
     if (!ok) return name;

@@ -137,6 +137,44 @@ static void kinds_in_order(MPI_Comm comm, uint64_t seed) {
   free(mine), free(model), free(results), free(expected), free(want);
 }
 
+/* words of 8 bytes, one call for each operation: each process has an element at each target, the
+   caller among them, and runs of one kind are as long as a batch, or short */
+static void single_words(MPI_Comm comm) {
+  enum { CALLS = 3000 };
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  int64_t *mine = calloc((size_t)size, sizeof *mine), *model = calloc((size_t)size, sizeof *model), *want = malloc((size_t)size * sizeof *want);
+  int64_t *results = malloc(CALLS * sizeof *results), *expected = malloc(CALLS * sizeof *expected);
+  MPIX_Sparse_window window = create(mine, size, MPI_INT64_T, comm);
+  MPI_Aint at = me;
+  int n = 0, kind = 0;
+  for (int k = 0; k < CALLS; k++) {
+    uint64_t h = mix3(me, 77, k);
+    int target = h % size;
+    if (k % 900 > 800 || k % 900 == 0) kind = (h >> 8) % 7;
+    int64_t value = (int64_t)mix3(h, 1, k), *old = &model[target], compare = h >> 63 ? *old : *old + 1;
+    if (kind >= 3) expected[n] = *old;
+    switch (kind) {
+      case 0: OK(MPIX_Sparse_window_put(&value, 1, target, &at, window)); *old = value; break;
+      case 1: OK(MPIX_Sparse_window_accumulate(&value, 1, target, &at, MPI_BXOR, window)); *old ^= value; break;
+      case 2: OK(MPIX_Sparse_window_accumulate(&value, 1, target, &at, MPI_MAX, window)); *old = LARGER(*old, value); break;
+      case 3: OK(MPIX_Sparse_window_get(&results[n++], 1, target, &at, window)); break;
+      case 4: OK(MPIX_Sparse_window_fetch_and_op(&value, &results[n++], 1, target, &at, MPI_BXOR, window)); *old ^= value; break;
+      case 5: OK(MPIX_Sparse_window_fetch_and_op(&value, &results[n++], 1, target, &at, MPI_REPLACE, window)); *old = value; break;
+      case 6: OK(MPIX_Sparse_window_compare_and_swap(&value, &compare, &results[n++], 1, target, &at, window)); *old = *old == compare ? value : *old; break;
+    }
+    value = compare = 99;
+    if (h % 501 == 0) OK(MPIX_Sparse_window_flush(window));
+    if (h % 501 == 0 && target == me) CHECK(mine[me] == *old, "call %d: %lld, not %lld", k, (long long)mine[me], (long long)*old);
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  for (int i = 0; i < n; i++) CHECK(results[i] == expected[i], "result %d is %lld, not %lld", i, (long long)results[i], (long long)expected[i]);
+  MPI_Alltoall(model, 1, MPI_INT64_T, want, 1, MPI_INT64_T, comm);
+  for (int i = 0; i < size; i++) CHECK(mine[i] == want[i], "element %d is %lld, not %lld", i, (long long)mine[i], (long long)want[i]);
+  OK(MPIX_Sparse_window_free(&window));
+  free(mine), free(model), free(want), free(results), free(expected);
+}
+
 /* ---- datatypes */
 
 static void operator_that_does_not_commute(MPI_Comm comm) {
@@ -436,6 +474,21 @@ static void bad_input(void) {
   FAILS(MPIX_Sparse_window_put(value, 2, next, bad, window), MPI_ERR_ARG, text);
   bad[1] = -1;
   FAILS(MPIX_Sparse_window_get(value, 2, next, bad, window), MPI_ERR_ARG, "index -1 is outside");
+  /* one operation, which may take a shorter way */
+  for (int k = 0; k < 2; k++) {
+    FAILS(MPIX_Sparse_window_accumulate(value, 1, next, bad + 1, MPI_SUM, window), MPI_ERR_ARG, "is outside");
+    FAILS(MPIX_Sparse_window_accumulate(value, 1, me, bad + 1, MPI_SUM, window), MPI_ERR_ARG, "is outside");
+    FAILS(MPIX_Sparse_window_accumulate(NULL, 1, next, good, MPI_SUM, window), MPI_ERR_BUFFER, "origin is NULL");
+    FAILS(MPIX_Sparse_window_accumulate(MPI_IN_PLACE, 1, next, good, MPI_SUM, window), MPI_ERR_BUFFER, "origin is MPI_IN_PLACE");
+    FAILS(MPIX_Sparse_window_accumulate(value, 1, size, good, MPI_SUM, window), MPI_ERR_RANK, "target = ");
+    FAILS(MPIX_Sparse_window_accumulate(value, 1, -77, good, MPI_SUM, window), MPI_ERR_RANK, "target = -77");
+    FAILS(MPIX_Sparse_window_accumulate(value, 1, next, NULL, MPI_SUM, window), MPI_ERR_ARG, "indices is NULL");
+    FAILS(MPIX_Sparse_window_fetch_and_op(value, NULL, 1, next, good, MPI_SUM, window), MPI_ERR_BUFFER, "result is NULL");
+    /* the second time, batches have groups of the same operator */
+    int zero = 0;
+    OK(MPIX_Sparse_window_accumulate(&zero, 1, next, good, MPI_SUM, window));
+    OK(MPIX_Sparse_window_accumulate(&zero, 1, me, good, MPI_SUM, window));
+  }
   FAILS(MPIX_Sparse_window_put(value, 2, size, good, window), MPI_ERR_RANK, "target = ");
   FAILS(MPIX_Sparse_window_put(value, 2, -77, good, window), MPI_ERR_RANK, "target = -77");
   FAILS(MPIX_Sparse_window_put(value, -2, next, good, window), MPI_ERR_COUNT, "count = -2");
@@ -495,6 +548,7 @@ int main(int argc, char **argv) {
   sums_of_doubles(comm), sums_of_floats(comm), maxima_of_ints(comm), maxima_of_unsigneds(comm);
   bits_of_words(comm), sums_of_shorts(comm), maxima_of_bytes(comm);
   for (uint64_t seed = 1; seed <= 3; seed++) kinds_in_order(comm, seed * 1000);
+  single_words(comm);
   operator_that_does_not_commute(comm);
   elements_with_gaps(comm);
   largest_of_pairs(comm);

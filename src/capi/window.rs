@@ -162,12 +162,63 @@ pub(super) struct Pointers {
     pub(super) result: *mut c_void,
 }
 
+impl Pointers {
+    #[inline]
+    fn values(&self) -> [*const u8; 2] {
+        [self.origin.cast(), self.compare.cast()]
+    }
+}
+
 /// Checks the arguments of operations, and issues them.
 ///
 /// # Safety
 /// As for the functions of `window_operations`.
-#[inline]
+// inline(always): as for `Window::issue_one`
+#[inline(always)]
 pub(super) unsafe fn issue(
+    function: &str,
+    kind: Kind,
+    op: Option<MPI_Op>,
+    pointers: &Pointers,
+    count: i64,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        if count == 1
+            && are_plain(kind, pointers)
+            // MPI_Aint is an integer of the size of an address
+            && let Some(&index) = indices.cast::<i64>().as_ref()
+            && let Some(window) = window.as_ref().and_then(|object| object.window.as_ref())
+            && let Some(mut window) = window.hold_at_once()
+            // does not panic: there is no boundary around it
+            && window.issue_one(kind, op, pointers.values(), pointers.result.cast(), target, index)
+        {
+            return mpi::success();
+        }
+        issue_checked(function, kind, op, pointers, count, target, indices, window)
+    }
+}
+
+/// Returns true if the addresses that operations need are plain ones: not null or special, and not
+/// of a device.
+#[inline]
+fn are_plain(kind: Kind, pointers: &Pointers) -> bool {
+    let is_plain = |at: *const c_void, needed: bool| !needed || !(at.is_null() || mpi::is_in_place(at));
+    is_plain(pointers.origin, kind.values() > 0)
+        && is_plain(pointers.compare, kind.values() > 1)
+        && is_plain(pointers.result, kind.returns())
+        && device::devices().is_none()
+}
+
+/// [`issue`] with all checks.
+///
+/// # Safety
+/// As for `issue`.
+#[inline(never)]
+unsafe fn issue_checked(
     function: &str,
     kind: Kind,
     op: Option<MPI_Op>,

@@ -38,9 +38,11 @@ impl Elements {
         (most / self.size).max(1) * self.size
     }
 
-    /// Returns true if what is combined need not be aligned either.
-    pub fn takes_any_address(&self) -> bool {
-        self.loops.is_some()
+    /// Returns the operator and the elements that a loop of ours combines, wherever they lie;
+    /// `None` if MPI combines them.
+    #[inline]
+    pub fn loops(&self) -> Option<(Operator, Element)> {
+        self.loops
     }
 
     /// Computes `into[i] = into[i] op from[i]`. `from` need not be aligned.
@@ -82,37 +84,54 @@ impl Elements {
     }
 }
 
+/// Something to be done with the function that combines two elements: compiled for each operator
+/// and element, so that a loop asks for neither.
+pub trait WithFold {
+    /// What it returns.
+    type Output;
+    /// Does it.
+    fn run<T: Copy>(self, fold: impl Fn(T, T) -> T) -> Self::Output;
+}
+
+/// Finds the function that combines two elements. MPI must have accepted the operator for them.
+#[inline]
+pub fn with_fold<V: WithFold>(operator: Operator, element: Element, then: V) -> V::Output {
+    match element {
+        Element::Int => integers::<i32, V>(operator, then),
+        Element::Long => integers::<i64, V>(operator, then),
+        Element::Float => reals::<f32, V>(operator, then),
+        Element::Double => reals::<f64, V>(operator, then),
+        Element::Unsigned => integers::<u32, V>(operator, then),
+        Element::UnsignedLong => integers::<u64, V>(operator, then),
+    }
+}
+
 /// Computes `into[i] = into[i] op from[i]`.
 ///
 /// # Safety
 /// Both must be valid for `bytes` bytes, a multiple of the element's size, and must not overlap.
 pub unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: the caller vouches for both.
-    unsafe {
-        match element {
-            Element::Int => integers::<i32>(operator, into.cast(), from.cast(), bytes / 4),
-            Element::Long => integers::<i64>(operator, into.cast(), from.cast(), bytes / 8),
-            Element::Float => reals::<f32>(operator, into.cast(), from.cast(), bytes / 4),
-            Element::Double => reals::<f64>(operator, into.cast(), from.cast(), bytes / 8),
-            Element::Unsigned => integers::<u32>(operator, into.cast(), from.cast(), bytes / 4),
-            Element::UnsignedLong => integers::<u64>(operator, into.cast(), from.cast(), bytes / 8),
+    struct Each {
+        into: *mut u8,
+        from: *const u8,
+        bytes: usize,
+    }
+    impl WithFold for Each {
+        type Output = ();
+        #[inline]
+        fn run<T: Copy>(self, fold: impl Fn(T, T) -> T) {
+            let (into, from) = (self.into.cast::<T>(), self.from.cast::<T>());
+            // a loop that the compiler can vectorize
+            for i in 0..self.bytes / size_of::<T>() {
+                // SAFETY: the caller of `fold_in_place` vouches for both.
+                unsafe {
+                    let at = into.add(i);
+                    at.write_unaligned(fold(at.read_unaligned(), from.add(i).read_unaligned()));
+                }
+            }
         }
     }
-}
-
-/// Combines elements in a loop that the compiler can vectorize.
-///
-/// # Safety
-/// As for `fold_in_place`, for `count` elements.
-#[inline]
-unsafe fn each<T: Copy>(into: *mut T, from: *const T, count: usize, op: impl Fn(T, T) -> T) {
-    for i in 0..count {
-        // SAFETY: the caller vouches for both.
-        unsafe {
-            let at = into.add(i);
-            at.write_unaligned(op(at.read_unaligned(), from.add(i).read_unaligned()));
-        }
-    }
+    with_fold(operator, element, Each { into, from, bytes });
 }
 
 trait Integer: Copy + Ord {
@@ -152,35 +171,32 @@ integer!(i64);
 integer!(u32);
 integer!(u64);
 
-unsafe fn integers<T: Integer>(operator: Operator, into: *mut T, from: *const T, count: usize) {
-    // SAFETY: as for `fold_in_place`.
-    unsafe {
-        match operator {
-            Operator::Sum => each(into, from, count, T::sum),
-            Operator::Product => each(into, from, count, T::product),
-            Operator::Min => each(into, from, count, T::min),
-            Operator::Max => each(into, from, count, T::max),
-            Operator::BitAnd => each(into, from, count, |a, b| a.bits(Operator::BitAnd, b)),
-            Operator::BitOr => each(into, from, count, |a, b| a.bits(Operator::BitOr, b)),
-            Operator::BitXor => each(into, from, count, |a, b| a.bits(Operator::BitXor, b)),
-            Operator::LogicalAnd => each(into, from, count, |a, b| a.bits(Operator::LogicalAnd, b)),
-            Operator::LogicalOr => each(into, from, count, |a, b| a.bits(Operator::LogicalOr, b)),
-            Operator::LogicalXor => each(into, from, count, |a, b| a.bits(Operator::LogicalXor, b)),
-        }
+#[inline]
+fn integers<T: Integer, V: WithFold>(operator: Operator, then: V) -> V::Output {
+    match operator {
+        Operator::Sum => then.run(T::sum),
+        Operator::Product => then.run(T::product),
+        Operator::Min => then.run(T::min),
+        Operator::Max => then.run(T::max),
+        Operator::BitAnd => then.run(|a: T, b| a.bits(Operator::BitAnd, b)),
+        Operator::BitOr => then.run(|a: T, b| a.bits(Operator::BitOr, b)),
+        Operator::BitXor => then.run(|a: T, b| a.bits(Operator::BitXor, b)),
+        Operator::LogicalAnd => then.run(|a: T, b| a.bits(Operator::LogicalAnd, b)),
+        Operator::LogicalOr => then.run(|a: T, b| a.bits(Operator::LogicalOr, b)),
+        Operator::LogicalXor => then.run(|a: T, b| a.bits(Operator::LogicalXor, b)),
     }
 }
 
-unsafe fn reals<T>(operator: Operator, into: *mut T, from: *const T, count: usize)
+#[inline]
+fn reals<T, V: WithFold>(operator: Operator, then: V) -> V::Output
 where
     T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
 {
-    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so no other one occurs.
-    unsafe {
-        match operator {
-            Operator::Sum => each(into, from, count, |a, b| a + b),
-            Operator::Product => each(into, from, count, |a, b| a * b),
-            Operator::Min => each(into, from, count, |a, b| if a < b { a } else { b }),
-            _ => each(into, from, count, |a, b| if a > b { a } else { b }),
-        }
+    // MPI has accepted the operator, so no other one occurs
+    match operator {
+        Operator::Sum => then.run(|a: T, b| a + b),
+        Operator::Product => then.run(|a: T, b| a * b),
+        Operator::Min => then.run(|a: T, b| if a < b { a } else { b }),
+        _ => then.run(|a: T, b| if a > b { a } else { b }),
     }
 }

@@ -52,6 +52,12 @@ impl Op {
         unsafe { Op::from_raw(mpixn_operator_at(number.into())) }
     }
 
+    /// Returns true if a caller's handle is this operator.
+    #[inline]
+    pub fn is(self, raw: MPI_Op) -> bool {
+        self.0 == raw
+    }
+
     /// Returns the handle for a call of MPI.
     pub(super) fn raw(self) -> MPI_Op {
         self.0

@@ -138,9 +138,19 @@ fn unfolded(number: u64) -> i64 {
 #[inline]
 fn encoded(number: u64) -> (u64, usize) {
     let bits = 64 - (number | 1).leading_zeros();
-    let length = bits.div_ceil(7);
+    // bits / 7, rounded up, for up to 56 bits
+    let length = (bits * 37 + 222) >> 8;
     (number << length | 1 << (length - 1), length as usize)
 }
+
+/// The key of a group: its kind and operator, which no other group has.
+#[inline]
+fn key_of(kind: Kind, operator: u8) -> u16 {
+    u16::from_le_bytes([kind as u8, operator])
+}
+
+/// No group's key.
+const NO_GROUP: u16 = u16::MAX;
 
 /// A batch that is being filled, with room for its header.
 #[derive(Debug)]
@@ -148,9 +158,11 @@ pub struct Batch {
     /// As long as the batch may become, and [`SPARE`] bytes.
     bytes: Box<[u8]>,
     end: usize,
-    /// The last group: where its head is, kind with run, operator. None: the next operation begins
-    /// one.
-    group: Option<(usize, u8, u8)>,
+    /// The last group, if the next operation may go on with it: its key, where its head is, and its
+    /// elements, which the head gets once the group ends. Otherwise [`NO_GROUP`].
+    key: u16,
+    elements: u16,
+    head: usize,
     /// Index of the last element.
     last: i64,
     /// Bytes of results that the operations return.
@@ -161,7 +173,7 @@ impl Batch {
     /// An empty batch that takes `capacity` bytes, header included.
     pub fn new(capacity: usize) -> Batch {
         let bytes = vec![0; capacity + SPARE].into_boxed_slice();
-        Batch { bytes, end: HEADER, group: None, last: 0, results: 0 }
+        Batch { bytes, end: HEADER, key: NO_GROUP, elements: 0, head: 0, last: 0, results: 0 }
     }
 
     /// Returns the capacity that a batch needs to take one operation on elements of `size` bytes.
@@ -171,7 +183,7 @@ impl Batch {
 
     /// Removes all operations.
     pub fn clear(&mut self) {
-        (self.end, self.group, self.last, self.results) = (HEADER, None, 0, 0);
+        (self.end, self.key, self.last, self.results) = (HEADER, NO_GROUP, 0, 0);
     }
 
     /// Returns true if there are no operations.
@@ -215,61 +227,94 @@ impl Batch {
         self.last = index;
     }
 
+    /// Ends the last group: its head says how many elements it has.
+    #[inline]
+    fn seal(&mut self) {
+        if self.key != NO_GROUP {
+            self.bytes[self.head + 2..self.head + HEAD].copy_from_slice(&self.elements.to_le_bytes());
+            self.key = NO_GROUP;
+        }
+    }
+
     #[inline]
     fn begin(&mut self, kind: u8, operator: u8, elements: u16) {
         let [low, high] = elements.to_le_bytes();
         self.bytes[self.end..self.end + HEAD].copy_from_slice(&[kind, operator, low, high]);
-        self.group = Some((self.end, kind, operator));
         self.end += HEAD;
     }
 
     /// Returns true if the last group is of this kind and operator.
     #[inline]
     pub fn goes_on(&self, kind: Kind, operator: u8) -> bool {
-        self.group.is_some_and(|(_, k, o)| (k, o) == (kind as u8, operator))
+        self.key == key_of(kind, operator)
     }
 
     /// Adds an operation on one element of `size` bytes. There must be room. Returns where its
     /// values begin, and true if it begins a group.
     #[inline]
     pub fn push(&mut self, kind: Kind, operator: u8, index: u64, size: usize, values: [&[u8]; 2]) -> (usize, bool) {
-        let code = kind as u8;
-        let begins = match self.group {
-            Some((at, k, o)) if (k, o) == (code, operator) => {
-                let elements = u16::from_le_bytes([self.bytes[at + 2], self.bytes[at + 3]]);
-                if elements < MOST_GROUP {
-                    self.bytes[at + 2..at + 4].copy_from_slice(&(elements + 1).to_le_bytes());
-                }
-                elements == MOST_GROUP
-            }
-            _ => true,
-        };
+        let begins = !self.goes_on(kind, operator) || self.elements == MOST_GROUP;
         if begins {
-            self.begin(code, operator, 1);
+            self.seal();
+            (self.key, self.head, self.elements) = (key_of(kind, operator), self.end, 0);
+            self.begin(kind as u8, operator, 0);
         }
+        (self.write_one(kind, index, size, values), begins)
+    }
+
+    /// Writes an operation of the last group. There must be room. Returns where its values begin.
+    #[inline]
+    fn write_one(&mut self, kind: Kind, index: u64, size: usize, values: [&[u8]; 2]) -> usize {
+        self.elements += 1;
         self.write_index(index);
         let at = self.end;
         for value in &values[..kind.values()] {
-            // lengths that the compiler knows spare a call
-            match size {
-                8 => self.bytes[self.end..self.end + 8].copy_from_slice(&value[..8]),
-                4 => self.bytes[self.end..self.end + 4].copy_from_slice(&value[..4]),
-                _ => self.bytes[self.end..self.end + size].copy_from_slice(value),
-            }
+            self.bytes[self.end..self.end + size].copy_from_slice(&value[..size]);
             self.end += size;
         }
         if kind.returns() {
             self.results += size;
         }
-        (at, begins)
+        at
+    }
+
+    /// Adds an operation on one element of `SIZE` bytes to the last group. Returns false, and adds
+    /// nothing, if that is of another kind or operator, or there is no room. Cannot panic.
+    #[inline(always)]
+    pub fn push_on<const SIZE: usize>(&mut self, kind: Kind, operator: u8, index: u64, values: [&[u8; SIZE]; 2]) -> bool {
+        let Batch { bytes, end, key, elements, last, results, .. } = self;
+        let (length, returned) = (kind.values() * SIZE, if kind.returns() { SIZE } else { 0 });
+        // as in `takes_one`
+        let most = bytes.len() - SPARE;
+        if *key != key_of(kind, operator)
+            || *elements == MOST_GROUP
+            || HEADER + *results + returned > most
+            || *end + HEAD + SPARE + length > most
+        {
+            return false;
+        }
+        let index = index.cast_signed();
+        let (word, distance) = encoded(folded(index.wrapping_sub(*last)));
+        let Some((at, _)) = bytes.get_mut(*end..).and_then(|room| room.split_first_chunk_mut()) else { return false };
+        *at = word.to_le_bytes();
+        let mut next = *end + distance;
+        for value in &values[..kind.values()] {
+            let Some((at, _)) = bytes.get_mut(next..).and_then(|room| room.split_first_chunk_mut()) else { return false };
+            *at = **value;
+            next += SIZE;
+        }
+        (*end, *last) = (next, index);
+        *elements += 1;
+        *results += returned;
+        true
     }
 
     /// Adds an operation on `elements` elements of `size` bytes that follow one another from
     /// `first` on, at most as many as there is room for. Returns where its values go, which the
     /// caller writes. Not for [`Kind::CompareAndSwap`].
     pub fn push_run(&mut self, kind: Kind, operator: u8, first: u64, elements: u16, size: usize) -> &mut [u8] {
+        self.seal();
         self.begin(kind as u8 | RUN, operator, elements);
-        self.group = None;
         self.write_index(first);
         self.last += i64::from(elements) - 1;
         let (begin, length) = (self.end, usize::from(elements) * size);
@@ -293,8 +338,15 @@ impl Batch {
         &mut self.bytes[at..at + length]
     }
 
+    /// Reads the operations.
+    pub fn reader(&mut self) -> Reader<'_> {
+        self.seal();
+        Reader::new(&self.bytes, self.end)
+    }
+
     /// Writes the header, and returns the message.
     pub fn message(&mut self, header: Header) -> &[u8] {
+        self.seal();
         self.bytes[..HEADER].copy_from_slice(&header.bytes());
         &self.bytes[..self.end]
     }
@@ -388,6 +440,7 @@ mod tests {
         assert_eq!([1 << 19, -(1 << 20)].map(length), [3; 2]);
         let most = i64::try_from(MOST_ELEMENTS).unwrap();
         assert_eq!((length(most - 1), length(1 - most)), (8, 8));
+        assert!((1..=56_usize).all(|bits| encoded(u64::MAX >> (64 - bits)).1 == bits.div_ceil(7)));
     }
 
     /// An operation that a test pushed: kind, operator, index, elements, first byte of the values.
@@ -457,6 +510,30 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_goes_on_with_its_group_alone() {
+        for (kind, capacity) in Kind::ALL.into_iter().flat_map(|kind| [60, 100, 4000].map(|capacity| (kind, capacity))) {
+            let (mut one, mut other) = (Batch::new(capacity), Batch::new(capacity));
+            let values: [[u8; 8]; 2] = [[3; 8], [4; 8]];
+            let slices = [&values[0][..], &values[1][..]];
+            assert!(!one.push_on(kind, 2, 0, [&values[0], &values[1]]), "there is no group");
+            one.push(kind, 2, 900, 8, slices);
+            other.push(kind, 2, 900, 8, slices);
+            assert!(!one.push_on(kind, 3, 0, [&values[0], &values[1]]), "that is another operator");
+            for index in (0..2000).map(|k| k * k * 77 % 1001) {
+                let added = one.push_on(kind, 2, index, [&values[0], &values[1]]);
+                assert_eq!(added, other.takes_one(kind, 8));
+                if !added {
+                    break;
+                }
+                other.push(kind, 2, index, 8, slices);
+            }
+            assert_eq!(one.results, other.results);
+            assert_eq!(one.message(HEADER_OF_ALL), other.message(HEADER_OF_ALL));
+            assert!(!one.push_on(kind, 2, 0, [&values[0], &values[1]]), "the group has ended");
+        }
+    }
+
+    #[test]
     fn neighboring_elements_cost_one_byte_each_and_runs_nothing() {
         let mut batch = Batch::new(4096);
         for index in 1000..1100 {
@@ -502,6 +579,11 @@ mod tests {
         // elements without data
         assert_eq!(Batch::new(64).run_room(Kind::Put, 0), usize::from(MOST_GROUP));
         assert_eq!(Batch::new(HEADER).run_room(Kind::Put, 0), 0);
+        let mut batch = Batch::new(1 << 20);
+        batch.push(Kind::Put, 3, 0, 4, [&[1; 4], &[]]);
+        let more = (1..1 << 17).take_while(|&index| batch.push_on(Kind::Put, 3, index, [&[1; 4]; 2])).count();
+        assert_eq!(batch.reader().group().map(|group| group.elements), Some(MOST_GROUP));
+        assert_eq!(more + 1, usize::from(MOST_GROUP));
         assert!(Batch::new(64).takes_one(Kind::Put, 0) && !Batch::new(HEADER).takes_one(Kind::Put, 0));
     }
 

@@ -29,6 +29,17 @@ pub enum Combining {
     Block(Box<Block>),
 }
 
+/// The elements of a window, without gaps.
+#[derive(Debug, Clone, Copy)]
+pub struct Dense {
+    /// Address of the first one.
+    pub base: *mut u8,
+    /// Elements.
+    pub count: u64,
+    /// Bytes of an element.
+    pub size: usize,
+}
+
 /// The elements of a window, and memory to combine them.
 pub struct Elements {
     base: *mut u8,
@@ -83,6 +94,18 @@ impl Elements {
     #[inline]
     pub fn is_dense(&self) -> bool {
         self.plain == Some(0) && self.extent == to_int::<i64>(self.size)
+    }
+
+    /// Returns true if elements are words: 4 or 8 bytes without gaps.
+    #[inline]
+    pub fn are_words(&self) -> bool {
+        matches!(self.size, 4 | 8) && self.is_dense()
+    }
+
+    /// Returns the elements of the window, if they have no gaps.
+    #[inline]
+    pub fn dense(&self) -> Option<Dense> {
+        self.is_dense().then_some(Dense { base: self.base, count: self.count, size: self.size })
     }
 
     /// Returns the address of an element of the window.
@@ -200,15 +223,6 @@ impl Elements {
     pub unsafe fn put(&self, index: u64, value: &[u8], self_comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the window.
         unsafe { self.store(value, self.address(index), self_comm) }
-    }
-
-    /// Writes elements of the window that are dense and follow one another.
-    ///
-    /// # Safety
-    /// The window's memory must be writable.
-    pub unsafe fn put_run(&self, first: u64, values: &[u8]) {
-        // SAFETY: the caller vouches for the window.
-        unsafe { std::ptr::copy(values.as_ptr(), self.address(first), values.len()) };
     }
 
     /// Combines a value with an element of the window.

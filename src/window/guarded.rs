@@ -69,6 +69,13 @@ impl<T> Guarded<T> {
         Ok(self.held(self.several_threads.then(|| self.mutex.lock().unwrap_or_else(PoisonError::into_inner))))
     }
 
+    /// Returns the value if that takes no lock, and nobody has it.
+    #[inline]
+    pub fn hold_at_once(&self) -> Option<Held<'_, T>> {
+        let is_free = !self.several_threads && self.holder.load(Ordering::Relaxed) == NOBODY;
+        is_free.then(|| self.held(None))
+    }
+
     /// Returns the value, unless someone has it.
     pub fn hold_if_free(&self) -> Option<Held<'_, T>> {
         if !self.several_threads {
@@ -117,8 +124,9 @@ mod tests {
             let guarded = Guarded::new(5, several_threads);
             let mut held = guarded.hold().unwrap();
             *held += 1;
-            assert!(guarded.hold_if_free().is_none());
+            assert!(guarded.hold_if_free().is_none() && guarded.hold_at_once().is_none());
             drop(held);
+            assert_eq!(guarded.hold_at_once().is_some(), !several_threads);
             assert_eq!(guarded.hold_if_free().map(|held| *held), Some(6));
             assert_eq!(*guarded.hold().unwrap(), 6);
         }

@@ -29,6 +29,7 @@
 //! | `guarded` | lets one thread use a window at a time |
 //! | `rings` | messages within a node, through shared memory |
 //! | `state` | serves other processes: applies, answers, takes what comes back |
+//! | `words` | applies operations on words, in loops made for each kind, operator and width |
 //! | `peer` | what a process knows of another one |
 //! | `operators` | operators by numbers that all processes know |
 //! | `elements` | reading, writing and combining elements |
@@ -49,6 +50,8 @@ mod state;
 #[cfg(feature = "mpi")]
 #[expect(clippy::module_inception, reason = "the room's main type")]
 mod window;
+#[cfg(feature = "mpi")]
+mod words;
 
 #[cfg(feature = "mpi")]
 pub use state::Operations;

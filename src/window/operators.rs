@@ -3,7 +3,7 @@
 use super::elements::{Combining, Elements};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{Op, op};
+use crate::mpi::{MPI_Op, Op, op};
 
 /// Number of the first operator of the program's; predefined ones have lower numbers.
 const FIRST_OWN: u8 = 64;
@@ -59,6 +59,12 @@ impl Operators {
         }
     }
 
+    /// Returns the number of an operator if it was looked up last.
+    #[inline]
+    pub fn number_if_last(&self, op: MPI_Op) -> Option<u8> {
+        self.last.filter(|(last, _)| last.is(op)).map(|(_, number)| number)
+    }
+
     #[cold]
     fn look_up(&mut self, op: Op, elements: &mut Elements, self_comm: &Comm) -> Result<u8> {
         let own = || {
@@ -75,7 +81,7 @@ impl Operators {
     /// Binds the operator of a number that a process has sent.
     #[inline]
     pub fn ready(&mut self, number: u8, elements: &mut Elements, self_comm: &Comm) -> Result<()> {
-        if matches!(self.bound.get(usize::from(number)), Some(Some(_))) {
+        if self.find(number).is_some() {
             return Ok(());
         }
         let op = Op::of_number(number).ok_or(Error::UnknownOperator { argument: Argument::new("op") })?;
@@ -95,9 +101,15 @@ impl Operators {
         self.bound[number] = Some(operator);
     }
 
+    /// Returns the operator of a number, if that is ready.
+    #[inline]
+    pub fn find(&self, number: u8) -> Option<&Operator> {
+        self.bound.get(usize::from(number))?.as_ref()
+    }
+
     /// Returns the operator of a number that is ready.
     #[inline]
     pub fn get(&self, number: u8) -> &Operator {
-        self.bound[usize::from(number)].as_ref().expect("bound before")
+        self.find(number).expect("bound before")
     }
 }

@@ -51,6 +51,20 @@ impl Peer {
         Peer { batch, sent: 0, acknowledged: 0, applied: 0, reported: 0, places, repeats, listed: false }
     }
 
+    /// Notes where elements go that it will return, `extent` bytes apart. Returns true if they do
+    /// not follow the last ones in memory, and so have a place of their own.
+    #[inline]
+    pub fn expect(&mut self, at: *mut u8, elements: usize, extent: isize) -> bool {
+        if let Some(last) = self.places.back_mut()
+            && last.at.wrapping_offset(extent.wrapping_mul(last.elements.cast_signed())) == at
+        {
+            last.elements += elements;
+            return false;
+        }
+        self.places.push_back(Place { at, elements });
+        true
+    }
+
     /// Returns true if it may have another batch.
     #[inline]
     pub fn takes_another(&self) -> bool {

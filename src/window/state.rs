@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
-use super::elements::{Combining, Elements};
+use super::elements::{Dense, Elements};
 use super::operators::{Operator, Operators};
 use super::peer::{MOST_UNACKNOWLEDGED, Peer};
 use super::rings::{Rings, Short};
+use super::words::{self, Step};
 use crate::error::{Class, Error, Result};
+use crate::exec::elements::fold_in_place;
 use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
@@ -35,6 +37,21 @@ pub struct Operations<'a> {
     pub target: u32,
     /// The elements.
     pub indices: &'a [i64],
+}
+
+/// An operation on one word.
+#[derive(Clone, Copy)]
+pub struct One {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its operator's number, or 0.
+    pub operator: u8,
+    /// The element.
+    pub index: u64,
+    /// The value, and the one to compare with, if it has them.
+    pub values: [*const u8; 2],
+    /// Where the word goes that it returns, if it does.
+    pub result: *mut u8,
 }
 
 /// A message on its way.
@@ -242,12 +259,12 @@ impl State {
         {
             if batch.goes_on(kind, operator)
                 && let Some(at) = repeats.find(index)
-                && let Operator::Combine(Combining::Loops(loops)) = operators.get(operator)
-                && loops.takes_any_address()
+                && let Some(Step::Fold(predefined, element)) = Step::of(kind, || operators.find(operator))
             {
                 let value = batch.value_mut(at, elements.size);
                 // SAFETY: both are data of an element.
-                return unsafe { loops.combine(value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
+                unsafe { fold_in_place(predefined, element, value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
+                return Ok(());
             }
             let (at, begins) = batch.push(kind, operator, index, elements.size, values);
             if begins {
@@ -258,6 +275,66 @@ impl State {
         }
         batch.push(kind, operator, index, elements.size, values);
         Ok(())
+    }
+
+    /// Adds an operation on one word to the batch of its target. Returns false, and does nothing,
+    /// if the batch has no group that it goes on with, or no room.
+    ///
+    /// # Safety
+    /// Its values must be readable, and the place of its result writable.
+    #[inline(always)]
+    pub unsafe fn add_word(&mut self, target: u32, size: usize, operation: One) -> bool {
+        let One { kind, operator, index, values, result } = operation;
+        // a process with operations in its batch is listed
+        let Some(Some(peer)) = self.peers.get_mut(target as usize) else { return false };
+        // SAFETY: the caller vouches for the values.
+        let added = unsafe {
+            match size {
+                8 => peer.batch.push_on::<8>(kind, operator, index, words_at(kind, values)),
+                _ => peer.batch.push_on::<4>(kind, operator, index, words_at(kind, values)),
+            }
+        };
+        if added && kind.returns() && peer.expect(result, 1, to_offset(self.elements.extent())) {
+            self.awaited += 1;
+        }
+        added
+    }
+
+    /// Does an operation that returns something on a word of this process. Returns false, and does
+    /// nothing, if others come before it, or only MPI can do it.
+    ///
+    /// # Safety
+    /// The elements must be `words`, the values readable, the place of the result writable, and the
+    /// index one of this window.
+    #[inline(always)]
+    pub unsafe fn apply_own_word(&self, rank: u32, words: Dense, operation: One) -> bool {
+        let One { kind, operator, index, values, result } = operation;
+        if let Some(Some(own)) = self.peers.get(rank as usize)
+            && !own.batch.is_empty()
+        {
+            return false;
+        }
+        let Some(step) = Step::of(kind, || self.operators.find(operator)) else { return false };
+        // SAFETY: the caller vouches for all of them.
+        unsafe { words::apply_one(step, words, index, values, result) };
+        true
+    }
+
+    /// Returns true if operations on words of this process may wait in a batch: a loop applies many
+    /// of them in less time than single ones.
+    pub fn may_wait(&self, kind: Kind, operator: u8) -> bool {
+        !kind.returns() && Step::of(kind, || self.operators.find(operator)).is_some()
+    }
+
+    /// Applies the operations on elements of this process that wait in a batch.
+    pub fn apply_waiting(&mut self, rank: u32) -> Result<()> {
+        if self.peers[rank as usize].as_ref().is_none_or(|own| own.batch.is_empty()) {
+            return Ok(());
+        }
+        let mut batch = self.take_batch(rank);
+        let applied = self.apply(rank, batch.reader());
+        self.recycle(batch);
+        applied.map(drop)
     }
 
     /// Does operations on elements of this process.
@@ -322,16 +399,10 @@ impl State {
         if self.elements.size == 0 {
             return;
         }
-        let extent = self.elements.extent();
-        let peer = self.peer(rank);
-        if let Some(last) = peer.places.back_mut()
-            && last.at.wrapping_offset(to_offset(extent.wrapping_mul(to_int(last.elements)))) == at
-        {
-            last.elements += elements;
-            return;
+        let extent = to_offset(self.elements.extent());
+        if self.peer(rank).expect(at, elements, extent) {
+            self.awaited += 1;
         }
-        peer.places.push_back(super::peer::Place { at, elements });
-        self.awaited += 1;
     }
 
     /// Applies the batches that came before this process had ended the epoch before.
@@ -388,7 +459,7 @@ impl State {
 
     /// Applies a batch of the current epoch and answers.
     fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
-        let results = self.apply(source, bytes, length)?;
+        let results = self.apply(source, Reader::new(bytes, length))?;
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
@@ -410,14 +481,13 @@ impl State {
             self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Other, text }.into());
         }
         self.peer(source).acknowledge(header.applied);
-        let results = self.apply(source, bytes, length)?;
+        let results = self.apply(source, Reader::new(bytes, length))?;
         results.map_or(Ok(()), |results| self.send(source, Content::Results, results))
     }
 
     /// Applies the operations of a message. Returns what they return.
-    fn apply(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<Option<Batch>> {
+    fn apply(&mut self, source: u32, mut reader: Reader) -> Result<Option<Batch>> {
         let mut results = None;
-        let mut reader = Reader::new(bytes, length);
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
             if group.kind.returns() && results.is_none() {
@@ -446,24 +516,24 @@ impl State {
         mut results: Option<&mut Batch>,
     ) -> Result<()> {
         let State { elements, operators, .. } = self;
-        let (size, count) = (elements.size, elements.count);
-        if group.kind == Kind::Accumulate
-            && known
-            && !group.is_run
-            && let Operator::Combine(Combining::Loops(loops)) = operators.get(group.operator)
+        let size = elements.size;
+        if known
+            && let Some(dense) = elements.dense()
+            && (group.is_run || elements.are_words())
+            && let Some(step) = Step::of(group.kind, || operators.find(group.operator))
         {
-            // the most frequent operations, without a question for each
-            let mut outside = None;
-            for _ in 0..group.elements {
-                let (index, value) = (reader.index(1), reader.values(size));
-                if index >= count {
-                    outside = Some(index);
-                    continue;
+            let returned = results.map_or(&mut [][..], |results| results.append(usize::from(group.elements) * size));
+            // SAFETY: the window's memory is the caller's until it is freed, and was checked to
+            // reach that far.
+            let outside = unsafe {
+                if group.is_run {
+                    let first = reader.index(group.elements);
+                    let values = reader.values(group.kind.values() * size * usize::from(group.elements));
+                    words::apply_run(dense, step, first, group.elements, values, returned)
+                } else {
+                    words::apply_each(dense, group.kind, step, group.elements, reader, returned)
                 }
-                // SAFETY: the window's memory is the caller's until it is freed, and was checked to
-                // reach that far.
-                unsafe { loops.combine(elements.data(index), value.as_ptr(), size) }?;
-            }
+            };
             outside.into_iter().for_each(|index| self.refuse(source, index, true));
             return Ok(());
         }
@@ -474,11 +544,6 @@ impl State {
             let fits = first.checked_add(elements.into()).is_some_and(|end| end <= self.elements.count);
             if !fits || !known {
                 self.refuse(source, first, known);
-            } else if group.kind == Kind::Put && group.is_run && self.elements.is_dense() {
-                // SAFETY: the window's memory is the caller's until it is freed, and was checked to
-                // reach that far.
-                unsafe { self.elements.put_run(first, values) };
-                continue;
             }
             for k in 0..usize::from(elements) {
                 let value = |part: usize| values.get((k + part) * size..(k + part + 1) * size).unwrap_or_default();
@@ -537,6 +602,19 @@ impl State {
             }
         }
     }
+}
+
+/// Returns the values that an operation has, and zeros in place of those that it has not.
+///
+/// # Safety
+/// They must be readable, and not be written, as long as they are used.
+#[inline]
+unsafe fn words_at<'v, const SIZE: usize>(kind: Kind, values: [*const u8; 2]) -> [&'v [u8; SIZE]; 2] {
+    let word = |part: usize| {
+        // SAFETY: the caller vouches for the values.
+        if part < kind.values() { unsafe { &*values[part].cast() } } else { &[0; SIZE] }
+    };
+    [word(0), word(1)]
 }
 
 /// Returns the values that operation `k` has: the caller's, or a packed copy.

@@ -1,13 +1,14 @@
 //! A window as its process uses it: operations, flush, and the end of an epoch.
 
+use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
-use super::elements::Elements;
+use super::elements::{Dense, Elements};
 use super::guarded::Guarded;
 use super::rings::Rings;
-use super::state::{Operations, State};
+use super::state::{One, Operations, State};
 use crate::datatype::decode;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::{self, Reduction};
@@ -17,7 +18,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::bytes_at;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{self, Communicator, Datatype, Op, message, op};
+use crate::mpi::{self, Communicator, Datatype, MPI_Op, Op, message, op};
 use crate::observe::{self, FENCE, Medium, Record};
 use crate::progress::{Advance, Outstanding, of_process};
 use crate::select::hints::{SparseHints, WindowHints};
@@ -32,8 +33,8 @@ const RECEIVES: usize = 16;
 /// The fewest elements in order that are sent as a run.
 const SHORTEST_RUN: usize = 4;
 
-/// Calls that only add operations to batches, between two looks at what has come.
-const CALLS: u32 = 64;
+/// Operations between two looks at what has come, if they fill no batch.
+const OPERATIONS: usize = 256;
 
 /// A window that its object, the list of what must progress, and nothing else share.
 pub type Shared = Arc<Guarded<Window>>;
@@ -59,7 +60,10 @@ pub struct Window {
     /// Its entry there.
     progress: Arc<Mutex<Progress>>,
     patience: Patience,
-    calls: u32,
+    /// Operations until the next look at what has come.
+    until_poll: usize,
+    /// The elements, if single operations on them may take the short way ([`Window::issue_one`]).
+    words: Option<Dense>,
     /// The error that ended the window. It goes no further.
     failure: Option<Box<Error>>,
 }
@@ -147,6 +151,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         record.describe(format!("transport {way}: memory to {near} of {others} other processes, batches of {capacity} bytes"));
         comm.count(Arc::clone(record.tally(Medium::Mpi)));
     }
+    let words = elements.dense().filter(|_| elements.are_words() && !hints.aggregate && record.is_none());
     let mut state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
     state.record = record;
     let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
@@ -165,7 +170,8 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
                 outstanding: Arc::clone(&outstanding),
                 progress: Arc::new(Mutex::new(Progress(Weak::clone(own)))),
                 patience: Patience::default(),
-                calls: 0,
+                until_poll: OPERATIONS,
+                words,
                 failure: None,
             },
             several_threads,
@@ -274,6 +280,7 @@ impl Window {
     fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
         outcome.inspect_err(|e| {
             self.failure.get_or_insert_with(|| e.clone());
+            self.words = None;
         })
     }
 
@@ -388,8 +395,53 @@ impl Window {
         self.poll().map(drop)
     }
 
+    /// Issues an operation on one element the short way: it goes on with the last group of its
+    /// target's batch, the caller's own one among them, or returns a word of the caller. Returns
+    /// false, and does nothing, if it must take the long way, [`Window::issue`], which also finds
+    /// what is wrong with it. Cannot panic.
+    ///
+    /// # Safety
+    /// As for `issue`.
+    // inline(always), and what it calls: with the kind known, a call takes two thirds of the time
+    // (benches/onesided.c)
+    #[inline(always)]
+    pub unsafe fn issue_one(
+        &mut self,
+        kind: Kind,
+        op: Option<MPI_Op>,
+        values: [*const u8; 2],
+        result: *mut u8,
+        target: c_int,
+        index: i64,
+    ) -> bool {
+        let Window { state, counts, words: Some(words), until_poll: left @ 1.., rank, .. } = self else { return false };
+        let (words, target, index) = (*words, target.cast_unsigned(), index.cast_unsigned());
+        // as unsigned numbers, negative ones are larger than any
+        if counts.get(target as usize).is_none_or(|&count| index >= count) {
+            return false;
+        }
+        let operator = match op {
+            None => 0,
+            Some(op) => match state.operators.number_if_last(op) {
+                Some(number) => number,
+                None => return false,
+            },
+        };
+        let operation = One { kind, operator, index, values, result };
+        // SAFETY: the caller vouches for values and places.
+        let done = unsafe {
+            if kind.returns() && target == *rank {
+                state.apply_own_word(*rank, words, operation)
+            } else {
+                state.add_word(target, words.size, operation)
+            }
+        };
+        *left -= usize::from(done);
+        done
+    }
+
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
-    /// on elements of the caller are done at once.
+    /// on elements of the caller are done at once, or wait in a batch for the next flush or fence.
     ///
     /// # Safety
     /// The values must be readable. The places of results must be writable, and be left alone,
@@ -414,15 +466,40 @@ impl Window {
             }
         };
         // SAFETY: the caller vouches for values and places.
-        let issued = unsafe {
-            if target == self.rank { self.state.apply_own(operations, operator) } else { self.add(operations, operator) }
-        };
+        let issued =
+            unsafe { if target == self.rank { self.issue_own(operations, operator) } else { self.add(operations, operator) } };
         if let Some(record) = &self.state.record {
             record.used(kind as usize, indices.len());
         }
-        self.calls = self.calls.wrapping_add(1);
-        let polled = issued.and_then(|()| if self.calls.is_multiple_of(CALLS) { self.poll().map(drop) } else { Ok(()) });
+        let polled = issued.and_then(|()| match self.until_poll.checked_sub(indices.len()) {
+            Some(left) => {
+                self.until_poll = left;
+                Ok(())
+            }
+            None => {
+                self.until_poll = OPERATIONS;
+                self.poll().map(drop)
+            }
+        });
         self.keep(polled)
+    }
+
+    /// Does operations on elements of the caller, or adds them to a batch that
+    /// [`Window::issue_one`] goes on with.
+    ///
+    /// # Safety
+    /// As for `issue`.
+    unsafe fn issue_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
+        self.state.apply_waiting(self.rank)?;
+        // SAFETY: the caller vouches for values and places.
+        unsafe {
+            if self.words.is_some() && operations.indices.len() == 1 && self.state.may_wait(operations.kind, operator) {
+                self.state.peer(self.rank);
+                self.state.add_one(operations, operator, 0)
+            } else {
+                self.state.apply_own(operations, operator)
+            }
+        }
     }
 
     /// Adds operations to the batch of another process.
@@ -430,7 +507,7 @@ impl Window {
     /// # Safety
     /// As for `issue`.
     unsafe fn add(&mut self, operations: &Operations, operator: u8) -> Result<()> {
-        let Operations { kind, result, target, indices, .. } = *operations;
+        let Operations { kind, origin, compare, result, target, indices, .. } = *operations;
         let (size, extent) = (self.element_size(), self.state.elements.extent());
         if !indices.is_empty() && !std::mem::replace(&mut self.state.peer(target).listed, true) {
             self.listed.push(target);
@@ -440,6 +517,19 @@ impl Window {
             let run = if kind == Kind::CompareAndSwap { 1 } else { run_of(&indices[k..]) };
             let end = k + run;
             while k < end {
+                if run < SHORTEST_RUN
+                    && let Some(words) = self.words
+                {
+                    let offset = to_offset(extent.wrapping_mul(to_int(k)));
+                    let values = [origin.wrapping_offset(offset), compare.wrapping_offset(offset)];
+                    let (index, result) = (indices[k].cast_unsigned(), result.wrapping_offset(offset));
+                    let operation = One { kind, operator, index, values, result };
+                    // SAFETY: the caller vouches for values and places.
+                    if unsafe { self.state.add_word(target, words.size, operation) } {
+                        k += 1;
+                        continue;
+                    }
+                }
                 let batch = &self.state.peer(target).batch;
                 let room = if run < SHORTEST_RUN {
                     batch.takes_one(kind, size).into()
@@ -481,6 +571,7 @@ impl Window {
     }
 
     fn flush_all(&mut self) -> Result<()> {
+        self.state.apply_waiting(self.rank)?;
         let listed = std::mem::take(&mut self.listed);
         let flushed = self.flush_to(&listed);
         if flushed.is_err() {
@@ -511,6 +602,7 @@ impl Window {
     /// Starts the exchange of the last batches of the epoch. It makes nothing that takes all
     /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
+        self.state.apply_waiting(self.rank)?;
         let lost = self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);

@@ -1,4 +1,4 @@
-//! Curves over the number of processes as SVG, with both axes logarithmic.
+//! Curves over the number of processes, or another number, as SVG, with both axes logarithmic.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub struct Curves {
     /// Lines below it.
     pub subtitles: Vec<String>,
     /// Titles of the axes: x, with ticks at powers of two, and y, with ticks at powers of ten.
-    pub axes: [&'static str; 2],
+    pub axes: [String; 2],
     /// Meaning of solid and of dashed lines.
     pub styles: [&'static str; 2],
     /// The curves.
@@ -85,6 +85,14 @@ impl Curves {
         let shown: Vec<_> = self.curves.iter().map(|c| visible(&c.points)).collect();
         let all_x = || self.curves.iter().flat_map(|c| &c.points).map(|p| p.0.log2());
         let (low, high) = (all_x().fold(f64::INFINITY, f64::min), all_x().fold(f64::NEG_INFINITY, f64::max));
+        // one point, or none, still has an axis
+        let (low, high) = if low < high {
+            (low, high)
+        } else if low.is_finite() {
+            (low, low + 1.0)
+        } else {
+            (0.0, 1.0)
+        };
         let most = shown.iter().flatten().map(|p| p.1).fold(10.0, f64::max);
         let top = 64.0 + 18.0 * self.subtitles.len() as f64;
         let scale = Scale { top, x: (low, high), decades: most.log10().ceil() };
@@ -147,8 +155,8 @@ impl Curves {
              <text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">{}</text>",
             LEFT + WIDTH / 2.0,
             bottom + 42.0,
-            escape(self.axes[0]),
-            escape(self.axes[1]),
+            escape(&self.axes[0]),
+            escape(&self.axes[1]),
         );
     }
 
@@ -248,7 +256,7 @@ mod tests {
             let curves = Curves {
                 title: "a < b".into(),
                 subtitles: vec!["c & d".into()],
-                axes: ["x", "y"],
+                axes: ["x", "y"].map(String::from),
                 styles: ["one", "other"],
                 curves: vec![curve("m", false, &points), curve("m", true, &points), curve("n", false, &points)],
             };

@@ -6,7 +6,8 @@
 //! `compare` compares the algorithms for general graphs on the test sets of IrregPC;
 //! `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
 //! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher, `sparse --compare`
-//! also measures them, and `loggp` measures the LogGP parameters. `info` prints the facts that a
+//! also measures them, and `loggp` measures the LogGP parameters. `plot` draws tables of times that
+//! the examples print. `info` prints the facts that a
 //! report of a problem needs. `completions` and `man` write shell completions and manual pages.
 
 #![deny(unsafe_code)]
@@ -25,6 +26,7 @@ mod pages;
 mod parameters;
 #[cfg(any(test, feature = "mpi"))]
 mod plot;
+mod plot_tables;
 mod ports;
 mod problem;
 mod readers;
@@ -56,6 +58,7 @@ enum Command {
     Compare(compare::Arguments),
     Sparse(sparse::Arguments),
     Loggp(loggp::Arguments),
+    Plot(plot_tables::Arguments),
     Info(info::Arguments),
     Completions(pages::Completions),
     Man(pages::Man),
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Sparse(arguments) if arguments.compare => measured::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Loggp(arguments) => loggp::run(&arguments),
+        Command::Plot(arguments) => plot_tables::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Completions(arguments) => pages::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => pages::man(&arguments, Arguments::command()),

@@ -236,7 +236,7 @@ fn chart(machines: &[(String, Loggp)], processes: &[u32]) -> Result<Curves, Fail
                 .into(),
             "Below a line NBX takes less, above it PCX. T_BC, the time of a barrier, is between two bounds.".into(),
         ],
-        axes: ["processes (P)", "messages of a process (k)"],
+        axes: ["processes (P)", "messages of a process (k)"].map(String::from),
         styles: ["T_BC = log2(P) (L + 2 o)", "T_BC = log2(P) o"],
         curves: machines.iter().flat_map(|m| [curve(m, Broadcast::Upper), curve(m, Broadcast::Lower)]).collect(),
     })
