@@ -30,9 +30,11 @@ struct Table {
     /// Name of the first column.
     across: String,
     names: Vec<String>,
-    /// The number in the first column, and the microseconds of each form.
-    rows: Vec<(f64, Vec<Option<f64>>)>,
+    rows: Vec<Row>,
 }
+
+/// The number in the first column, and the microseconds of each form.
+type Row = (f64, Vec<Option<f64>>);
 
 /// The chart.
 pub fn run(arguments: &Arguments) -> Result<String, Failure> {
@@ -69,7 +71,7 @@ fn tables(text: &str) -> Result<Vec<Table>, String> {
 }
 
 /// Reads a line of a table of so many forms; `None` if it does not begin with a positive number.
-fn row(line: &str, forms: usize) -> Result<Option<(f64, Vec<Option<f64>>)>, String> {
+fn row(line: &str, forms: usize) -> Result<Option<Row>, String> {
     let (mut plain, mut depth) = (String::new(), 0);
     for c in line.chars() {
         depth += i32::from(c == '(');

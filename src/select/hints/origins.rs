@@ -55,7 +55,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
     (SPLIT, "true"),
     (SEED, "1"),
     (DUPLEX, "full"),
-    (ROUND_WINDOW, "1"),
+    (ROUND_WINDOW, "2"),
     (GRAPH_LIMIT, "16777216"),
     (REDUCE_ORDER, "source"),
     (FUSE, "auto"),
