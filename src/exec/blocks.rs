@@ -287,6 +287,19 @@ pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
     if sum > to_usize(buffers::MOST) { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
 }
 
+/// Returns the address of the first byte of a message, if all its bytes follow one another in
+/// memory.
+#[inline(always)]
+pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
+    let mut run = Run::EMPTY;
+    for block in blocks {
+        if let Some(Run { bytes: 1.., .. }) = run.add(block.in_place()?, block.bytes) {
+            return None;
+        }
+    }
+    Some(run.at)
+}
+
 /// Returns the total length of those blocks that are packed into a staging buffer before MPI sends
 /// them.
 pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
-use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Ring, Sender};
+use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Receiver, Ring, Sender};
 use crate::shm::segment::Segment;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -109,6 +109,7 @@ pub struct Inbound {
     pub rank: Rank,
     pub member: u32,
     ring: *const Ring,
+    receiver: Receiver,
     /// Position of the same process among the outbound channels, if it is a target, too.
     pub back: Option<usize>,
     /// Most bytes of a message that the source puts in an eager buffer.
@@ -133,7 +134,7 @@ pub struct Channels {
     first_tag: u64,
     tags: u64,
     pub doorbell: Doorbell,
-    /// The doorbell of each process of the node.
+    /// The doorbell of each target and source, each once.
     pub doorbells: Vec<Doorbell>,
     /// True if processes share cores.
     pub oversubscribed: bool,
@@ -201,6 +202,12 @@ impl Inbound {
     pub fn ring(&self) -> &Ring {
         // SAFETY: as for `Outbound`.
         unsafe { &*self.ring }
+    }
+
+    /// Returns the number below which all messages from the source have been released.
+    #[inline(always)]
+    fn acks(&self) -> u64 {
+        self.receiver.acks(self.ring())
     }
 }
 
@@ -292,6 +299,9 @@ pub fn make(
     }
     let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
     let worlds = team.group().comm().view().world_ranks(&ranks)?;
+    let mut neighbors: Vec<u32> = targets.iter().chain(&sources).map(|neighbor| neighbor.1).collect();
+    neighbors.sort_unstable();
+    neighbors.dedup();
     let mut next = segment.part(team.me()).wrapping_add(rings);
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
@@ -321,6 +331,7 @@ pub fn make(
                 rank,
                 member,
                 ring: ring(team.me(), k, operation),
+                receiver: Receiver::default(),
                 back: targets.iter().position(|t| t.0 == rank),
                 eager_limit: sizes[member as usize] as usize * PAGE,
                 process: readable[k],
@@ -337,7 +348,7 @@ pub fn make(
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
             doorbell: doorbell(team.me()),
-            doorbells: (0..team.size()).map(doorbell).collect(),
+            doorbells: neighbors.iter().map(|&member| doorbell(member)).collect(),
             oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
             detached: Mutex::default(),
@@ -350,6 +361,12 @@ impl Channels {
     /// True if the process at `rank` is one of the targets or sources.
     pub fn has(&self, rank: Rank) -> bool {
         self.outbound.iter().any(|o| o.rank == rank) || self.inbound.iter().any(|i| i.rank == rank)
+    }
+
+    /// Returns what a message to a target acknowledges.
+    #[inline(always)]
+    pub fn acks(&self, out: &Outbound) -> u64 {
+        out.back.map_or(0, |back| self.inbound[back].acks())
     }
 
     /// Takes the number of the next collective. Collectives are started one at a time.
