@@ -202,6 +202,22 @@ impl MessageBlock {
         Ok(())
     }
 
+    /// Unpacks it and the next block from a message, if both are words in the same cache lines.
+    /// Returns false if it has not.
+    ///
+    /// # Safety
+    /// As for `unpack`, for both; they must not overlap.
+    #[inline(always)]
+    unsafe fn unpack_with(&self, next: &MessageBlock, from: *const u8) -> bool {
+        let (Packing::Layout(layout), Packing::Layout(other)) = (&self.packing, &next.packing) else { return false };
+        if !layout.is_beside(self.at, other, next.at) {
+            return false;
+        }
+        // SAFETY: the caller vouches for both.
+        unsafe { layout.unpack_two((from, self.at), other, (from.wrapping_add(self.bytes), next.at)) };
+        true
+    }
+
     /// Unpacks a message of `bytes` bytes, which may be shorter than the block. MPI unpacks whole
     /// elements only.
     ///
@@ -381,8 +397,9 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
 /// The blocks must be writable, and `from` readable for the bytes of all.
 #[inline(always)]
 pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
-    let (mut done, mut run) = (Ok(()), Run::EMPTY);
-    for block in blocks {
+    let (mut done, mut run, mut left) = (Ok(()), Run::EMPTY, blocks);
+    while let [block, rest @ ..] = left {
+        left = rest;
         // SAFETY: the caller vouches for both ends.
         unsafe {
             if let Some(at) = block.in_place() {
@@ -392,6 +409,13 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
                 continue;
             }
             from = std::mem::replace(&mut run, Run::EMPTY).unpack(from);
+            if let [next, others @ ..] = rest
+                && block.unpack_with(next, from)
+            {
+                from = from.wrapping_add(block.bytes + next.bytes);
+                left = others;
+                continue;
+            }
             let unpacked = block.unpack(from, loopback);
             done = done.and(unpacked);
         }

@@ -72,6 +72,9 @@ pub const LONGEST_CHUNK: usize = 128 << 10;
 /// 29 % less time than in a buffer elsewhere (benches/persistent.c).
 pub const WORDS: usize = 13;
 
+/// Words of those in the line that announces the message.
+const FIRST_WORDS: usize = 5;
+
 /// Bytes of a message that fit in its cell.
 pub const INLINE: usize = 8 * WORDS;
 
@@ -233,15 +236,21 @@ impl<const N: usize> Sender<N> {
     /// Sends message `number`, whose cell is free: a header, and words that lie in the cell.
     #[inline(always)]
     pub fn put(&self, number: u64, ring: &Ring<N>, header: Header, words: &[u64]) {
-        self.put_each(number, ring, header, words.iter().copied());
+        self.put_each(number, ring, header, words.len(), |k| words[k]);
     }
 
-    /// [`put`](Sender::put), with words that need not lie anywhere yet.
+    /// [`put`](Sender::put) of so many words, which need not lie in a slice.
     #[inline(always)]
-    pub fn put_each(&self, number: u64, ring: &Ring<N>, header: Header, words: impl Iterator<Item = u64>) {
+    pub fn put_each(&self, number: u64, ring: &Ring<N>, header: Header, words: usize, word: impl Fn(usize) -> u64) {
         let cell = &ring.cells[cell_of::<N>(number)];
-        for (into, word) in cell.words.iter().zip(words) {
-            into.store(word, Relaxed);
+        let (first, second) = cell.words.split_at(FIRST_WORDS);
+        // The receiver reads the first line again and again: whatever is stored there comes last, or
+        // that line goes to and fro once more.
+        for (k, into) in (FIRST_WORDS..words).zip(second) {
+            into.store(word(k), Relaxed);
+        }
+        for (k, into) in (0..words).zip(first) {
+            into.store(word(k), Relaxed);
         }
         cell.meta.store(u64::from(header.bytes) | u64::from(header.location) << 32, Relaxed);
         cell.acks.store(header.acks, Relaxed);

@@ -311,12 +311,9 @@ impl Executor for Shm {
             }
         }
         self.send_all();
-        for k in 0..self.copies.len() {
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-            let copied = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) };
-            if let Err(e) = copied {
-                self.note(e);
-            }
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
+            self.note(e);
         }
         if let Some(record) = &self.record {
             self.observe_own(record);

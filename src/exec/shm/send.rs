@@ -54,13 +54,13 @@ impl Shm {
     }
 
     #[inline(always)]
-    fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: impl Iterator<Item = u64> + Clone) {
+    fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: usize, word: impl Fn(usize) -> u64) {
         if let Some(record) = &self.record {
             record.sent(Medium::Shared, send.targets.len(), u64::from(bytes) * send.targets.len() as u64);
         }
         for out in &self.channels.outbound[send.targets.clone()] {
             let header = Header { bytes, location, acks: self.channels.acks(out) };
-            out.sender.put_each(self.number, out.ring(), header, words.clone());
+            out.sender.put_each(self.number, out.ring(), header, words, &word);
         }
     }
 
@@ -73,7 +73,7 @@ impl Shm {
             return false;
         }
         // SAFETY: the caller of `bind` vouches for the blocks, which `whole` was made of.
-        self.put(send, to_u32(send.bytes), IN_CELL, unsafe { send.whole.read() });
+        self.put(send, to_u32(send.bytes), IN_CELL, send.whole.words, |k| unsafe { send.whole.read(k) });
         self.send_mut(k).state = SendState::Done;
         true
     }
@@ -163,8 +163,8 @@ impl Shm {
         // SAFETY: the caller of `bind` vouches for the blocks.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], words.as_mut_ptr().cast(), self.loopback()) };
         match packed {
-            Ok(()) => self.put(send, to_u32(send.bytes), IN_CELL, words[..send.bytes.div_ceil(8)].iter().copied()),
-            Err(_) => self.put(send, 0, UNPACKED, std::iter::empty()),
+            Ok(()) => self.put(send, to_u32(send.bytes), IN_CELL, send.bytes.div_ceil(size_of::<u64>()), |k| words[k]),
+            Err(_) => self.put(send, 0, UNPACKED, 0, |_| 0),
         }
         self.send_mut(k).state = SendState::Done;
         packed
@@ -178,8 +178,8 @@ impl Shm {
         // SAFETY: as above; the buffer is long enough, and free.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
         match packed {
-            Ok(()) => self.put(send, to_u32(send.bytes), self.channels.location(buffer.at), std::iter::empty()),
-            Err(_) => self.put(send, 0, UNPACKED, std::iter::empty()),
+            Ok(()) => self.put(send, to_u32(send.bytes), self.channels.location(buffer.at), 0, |_| 0),
+            Err(_) => self.put(send, 0, UNPACKED, 0, |_| 0),
         }
         self.send_mut(k).state = SendState::Done;
         packed
@@ -189,7 +189,7 @@ impl Shm {
     #[cold]
     pub(super) fn give_up_packing(&mut self, k: usize) {
         self.send_mut(k).state = SendState::Done;
-        self.put(&self.sends()[k], 0, UNPACKED, std::iter::empty());
+        self.put(&self.sends()[k], 0, UNPACKED, 0, |_| 0);
     }
 
     /// Announces a message that comes in chunks.

@@ -39,7 +39,7 @@ pub(super) enum SendState {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole {
     at: *mut u8,
-    words: usize,
+    pub(super) words: usize,
 }
 
 impl Whole {
@@ -59,14 +59,14 @@ impl Whole {
         self.words == 0
     }
 
-    /// Reads its words one after the other.
+    /// Reads word `k`.
     ///
     /// # Safety
-    /// They must be readable until the iterator is dropped.
+    /// It must be readable.
     #[inline(always)]
-    pub(super) unsafe fn read(self) -> impl Iterator<Item = u64> + Clone {
-        // SAFETY: the caller vouches for the words.
-        (0..self.words).map(move |k| unsafe { self.at.cast::<u64>().wrapping_add(k).read_unaligned() })
+    pub(super) unsafe fn read(self, k: usize) -> u64 {
+        // SAFETY: the caller vouches for the word.
+        unsafe { self.at.cast::<u64>().wrapping_add(k).read_unaligned() }
     }
 
     /// Writes its words.
