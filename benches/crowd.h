@@ -12,10 +12,7 @@ enum { MOST_PROCESSES = 16, LANE = 64 << 10, PAGE = 4096, OFF_PAGES = 1024, POLL
 /* From one process to another one. Message n uses line and lane n mod 2. The receiver alone writes
    `taken`: not all pairs send both ways, so no message says that an earlier one was taken. */
 typedef struct {
-  struct {
-    _Alignas(APART) _Atomic uint64_t number;
-    uint64_t words[LINE_WORDS];
-  } lines[2];
+  flag_line lines[2];
   _Alignas(APART) _Atomic uint64_t taken;
   /* programs' own buffers begin near the beginning of a page */
   _Alignas(PAGE) char before[OFF_PAGES];

@@ -66,7 +66,7 @@ impl Whole {
     #[inline(always)]
     pub(super) unsafe fn read(self, k: usize) -> u64 {
         // SAFETY: the caller vouches for the word.
-        unsafe { self.at.cast::<u64>().wrapping_add(k).read_unaligned() }
+        unsafe { self.at.wrapping_add(k * size_of::<u64>()).cast::<u64>().read_unaligned() }
     }
 
     /// Writes its words.
@@ -77,7 +77,7 @@ impl Whole {
     pub(super) unsafe fn write(self, words: impl Iterator<Item = u64>) {
         for (k, word) in (0..self.words).zip(words) {
             // SAFETY: the caller vouches for the words.
-            unsafe { self.at.cast::<u64>().wrapping_add(k).write_unaligned(word) };
+            unsafe { self.at.wrapping_add(k * size_of::<u64>()).cast::<u64>().write_unaligned(word) };
         }
     }
 }
