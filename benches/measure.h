@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int me, n, rounds = 25, crowded;
@@ -39,9 +40,9 @@ enum { NEAR = 120, DISTURBED = 1000 };
 /* most alternatives of a case */
 enum { MOST = 24 };
 
-/* seconds a call, of each alternative */
+/* seconds a call, of each alternative; and the sum of the context switches a call and process */
 typedef struct {
-  double *times[MOST];
+  double *times[MOST], switches[MOST];
   int count;
 } samples;
 
@@ -185,18 +186,29 @@ static inline void print_distances(void) {
   printf("\n");
 }
 
+/* context switches a call and process in the last batch */
+static double switched;
+
+static inline double switches_so_far(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
 static inline double batch(const alternative *a, int calls) {
   a->run(a->on);
   MPI_Barrier(MPI_COMM_WORLD);
   /* where processes share cores, they leave the barrier a scheduler's time slice apart */
   for (int i = 0; i < 4 && crowded; i++) a->run(a->on);
-  double start = MPI_Wtime();
+  double switches = switches_so_far(), start = MPI_Wtime();
   for (int i = 0; i < calls; i++) a->run(a->on);
   double mine = (MPI_Wtime() - start) / calls, slowest;
+  switches = (switches_so_far() - switches) / calls / n;
   /* where processes share cores, one that waits in a collective may spin on a core that a neighbor
      needs to finish its timed calls */
   for (int i = 0; i < 4 && crowded; i++) a->run(a->on);
   MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&switches, &switched, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return slowest;
 }
 
@@ -241,16 +253,17 @@ static inline void calibrate_batches(const alternative *list, int alternatives, 
 static inline void sample_rounds(const alternative *list, int alternatives, const int calls[MOST], int first, int last, double seconds, samples *near, samples *far) {
   double start = MPI_Wtime();
   for (int r = first; r < last; r++) {
-    double before = probe(), t[MOST];
+    double before = probe(), t[MOST], switches[MOST];
     /* each alternative is the first one equally often */
     for (int k = 0; k < alternatives; k++) {
       int a = (r + k) % alternatives;
       t[a] = batch(&list[a], calls[a]);
+      switches[a] = switched;
     }
     double after = probe();
     int is_near = before < NEAR && after < NEAR, is_far = fmin(before, after) >= NEAR && fmax(before, after) < DISTURBED;
     for (int a = 0; a < alternatives; a++) {
-      if (is_near) near->times[a][near->count] = t[a];
+      if (is_near) near->times[a][near->count] = t[a], near->switches[a] += switches[a];
       if (is_far) far->times[a][far->count] = t[a];
     }
     near->count += is_near, far->count += is_far;

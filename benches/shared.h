@@ -11,12 +11,15 @@ enum { LINE_WORDS = 7, HALF = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 
 
 /* not moved by the compiler's knowledge of types */
 
+/* a flag, and a message that fits beside it */
+typedef struct {
+  _Alignas(APART) _Atomic uint64_t number;
+  uint64_t words[LINE_WORDS];
+} flag_line;
+
 /* one direction; `got` alone is written by the receiver */
 typedef struct {
-  struct {
-    _Alignas(APART) _Atomic uint64_t number;
-    uint64_t words[LINE_WORDS];
-  } lines[2];
+  flag_line lines[2];
   _Alignas(APART) _Atomic uint64_t halves;
   _Alignas(APART) _Atomic uint64_t put;
   _Alignas(APART) _Atomic uint64_t got;

@@ -15,6 +15,9 @@
  *            reads and writes in turn. All blocks for the other process are one message, a halo's
  *            are packed into it by loops; blocks for the process itself are copied.
  *   packing  the loops of the halo alone: into private memory and out of it.
+ * With more processes the floor has messages of up to 64 KiB. A gather's and a reduction's block is
+ * written once for all targets, and summed from there; a process that waits yields its core after a
+ * few polls. Context switches a call and process are printed below each case.
  * For gather the MPI's own is MPI_Neighbor_allgather, for reduce the same with a sum over what
  * came.
  *
@@ -33,8 +36,8 @@
  * new memory, so that both distances of the cores are seen. The run ends with a list of goals, and
  * whether they are met. Method: see measure.h. benches/compare repeats runs, tuned and not. */
 #define _GNU_SOURCE
+#include "crowd.h"
 #include "edges.h"
-#include "shared.h"
 
 /* ---- the floor */
 
@@ -43,8 +46,17 @@ typedef struct {
   size_t bytes;
 } segment;
 
+/* With more than two processes: one of them, and the blocks for it or from it. */
+typedef struct {
+  int rank, count, *blocks;
+  size_t bytes;
+} mate;
+
 /* A message in one piece or several, or a halo's boxes; and what the process sends to itself. */
 struct shared {
+  mate *targets, *sources; /* with more than two processes; the rest is for two */
+  int target_count, source_count;
+
   size_t bytes;
   int out, in, own;
   segment *sent, *received;
@@ -57,11 +69,11 @@ static void append(segment *list, int *count, char *at, size_t bytes) {
   else list[(*count)++] = (segment){at, bytes};
 }
 
-static size_t block_bytes(const problem *p, int i) {
-  if (!p->boxes_out) return (size_t)p->counts_out[i]; /* MPI_BYTE */
-  const int *extent = p->boxes_out[i].extent;
-  return sizeof(double) * extent[0] * extent[1] * extent[2];
-}
+static size_t box_bytes(const box *b) { return sizeof(double) * b->extent[0] * b->extent[1] * b->extent[2]; }
+
+/* of blocks that leave, and of those that come; without boxes they are MPI_BYTE */
+static size_t block_bytes(const problem *p, int i) { return p->boxes_out ? box_bytes(&p->boxes_out[i]) : (size_t)p->counts_out[i]; }
+static size_t bytes_of_source(const problem *p, int j) { return p->boxes_in ? box_bytes(&p->boxes_in[j]) : (size_t)p->counts_in[j]; }
 
 /* with 2 processes: the block that comes from where block i goes to, and was sent as the peer's
    block i */
@@ -91,6 +103,9 @@ static void make_shared(problem *p) {
 static void free_shared(problem *p) {
   struct shared *s = p->peer;
   if (!s) return;
+  for (int t = 0; t < s->target_count; t++) free(s->targets[t].blocks);
+  for (int r = 0; r < s->source_count; r++) free(s->sources[r].blocks);
+  free(s->targets), free(s->sources);
   free(s->sent), free(s->received), free(s->boxes), free(s->own_from), free(s->own_to), free(s->private), free(s);
 }
 
@@ -238,6 +253,114 @@ static void through_memory(problem *p) {
   else by_ring(p);
 }
 
+/* ---- the floor of more than two processes */
+
+/* the processes of a list, each once, with its blocks in their order; returns how many */
+static int make_mates(mate *mates, int degree, const int *ranks, size_t (*bytes)(const problem *, int), const problem *p) {
+  int count = 0;
+  for (int i = 0; i < degree; i++) {
+    int m = 0;
+    while (m < count && mates[m].rank != ranks[i]) m++;
+    if (m == count) mates[count++] = (mate){.rank = ranks[i], .blocks = need(sizeof(int) * degree)};
+    mates[m].blocks[mates[m].count++] = i;
+    mates[m].bytes += bytes(p, i);
+  }
+  return count;
+}
+
+static size_t common_bytes(const problem *p, int i) {
+  (void)i;
+  return p->room_out;
+}
+
+/* Returns whether there is one: no message is too long, none is for the process itself. */
+static int make_crowd(problem *p) {
+  struct shared *s = p->peer = need(sizeof *s);
+  const int common = p->operations != MPIX_NEIGHBOR_ALLTOALL;
+  s->targets = need(sizeof(mate) * p->out), s->sources = need(sizeof(mate) * p->in);
+  s->target_count = make_mates(s->targets, p->out, p->targets, common ? common_bytes : block_bytes, p);
+  s->source_count = make_mates(s->sources, p->in, p->sources, common ? common_bytes : bytes_of_source, p);
+  int fits = passages != NULL, all;
+  for (int t = 0; t < s->target_count; t++) fits &= s->targets[t].rank != me && s->targets[t].bytes <= LANE;
+  MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  restart_crowd();
+  return all;
+}
+
+/* the k-th block that leaves for a process is the k-th one that it gets */
+static void put_blocks(const problem *p, const mate *m, char *to) {
+  for (int k = 0; k < m->count; k++) {
+    const int i = m->blocks[k];
+    if (p->boxes_out) to = (char *)pack(p, &p->boxes_out[i], (double *)(void *)to);
+    else memcpy(to, p->send + p->bytes_out[i], block_bytes(p, i)), to += block_bytes(p, i);
+  }
+}
+
+static void get_blocks(const problem *p, const mate *m, const char *from) {
+  for (int k = 0; k < m->count; k++) {
+    const int j = m->blocks[k];
+    if (p->boxes_in) from = (const char *)unpack(p, &p->boxes_in[j], (const double *)(const void *)from);
+    else memcpy(p->recv + p->bytes_in[j], from, bytes_of_source(p, j)), from += bytes_of_source(p, j);
+  }
+}
+
+static void put_words(passage *to, uint64_t number, const char *from, size_t bytes) {
+  for (size_t w = 0; w < bytes / sizeof(word); w++) to->lines[number % 2].words[w] = ((const word *)(const void *)from)[w];
+}
+
+/* All blocks of a process leave as one message; a common block is written once. */
+static void send_to_crowd(const problem *p, uint64_t number) {
+  const struct shared *s = p->peer;
+  const int common = p->operations != MPIX_NEIGHBOR_ALLTOALL;
+  for (int t = 0; t < s->target_count; t++) {
+    const mate *m = &s->targets[t];
+    const int in_line = m->bytes <= LINE_WORDS * sizeof(word) && !p->boxes_out;
+    passage *to = passage_of(me, m->rank);
+    if (common && !in_line && t == 0) {
+      for (int other = 0; other < s->target_count; other++) await_room(passage_of(me, s->targets[other].rank), number);
+      memcpy(passage_of(me, me)->lanes[number % 2], p->send, m->bytes);
+    }
+    await_room(to, number);
+    if (in_line) put_words(to, number, common ? p->send : p->send + p->bytes_out[m->blocks[0]], m->bytes);
+    else if (!common) put_blocks(p, m, to->lanes[number % 2]);
+    announce(to, number);
+  }
+}
+
+/* `added`: others have been summed before */
+static void get_from(const problem *p, const mate *m, uint64_t number, int added) {
+  passage *from = passage_of(m->rank, me);
+  const int common = p->operations != MPIX_NEIGHBOR_ALLTOALL, in_line = m->bytes <= LINE_WORDS * sizeof(word) && !p->boxes_out;
+  const char *data = in_line ? (const char *)from->lines[number % 2].words : (common ? passage_of(m->rank, m->rank) : from)->lanes[number % 2];
+  if (p->sum) {
+    const double *block = (const double *)(const void *)data;
+    for (size_t i = 0; i < m->bytes / sizeof(double); i++) p->sum[i] = added ? p->sum[i] + block[i] : block[i];
+  } else if (common || in_line) {
+    memcpy(p->recv + p->bytes_in[m->blocks[0]], data, m->bytes);
+  } else {
+    get_blocks(p, m, data);
+  }
+  take_message(from, number);
+}
+
+static void through_crowd(problem *p) {
+  const struct shared *s = p->peer;
+  const uint64_t number = ++crowd_done;
+  mate *left[MOST_PROCESSES];
+  int count = s->source_count, vain = 0;
+  send_to_crowd(p, number);
+  for (int r = 0; r < count; r++) left[r] = &s->sources[r];
+  while (count) {
+    const int before = count;
+    for (int r = 0; r < count;) {
+      if (!has_come(passage_of(left[r]->rank, me), number)) r++;
+      else get_from(p, left[r], number, count < s->source_count), left[r] = left[--count];
+    }
+    if (count == before) rest(&vain);
+    else vain = 0;
+  }
+}
+
 static void packing_alone(problem *p) {
   put_all(p, p->peer->private);
   copy_own(p);
@@ -293,6 +416,7 @@ STEP(by_hand)
 STEP(persistent)
 STEP(sendrecv)
 STEP(through_memory)
+STEP(through_crowd)
 STEP(packing_alone)
 STEP(our_gather)
 STEP(our_reduce)
@@ -353,6 +477,12 @@ static void print_figures(figures *f, int far) {
   print_number(" %7.2f", seconds_of(f, BEST, far) / of_plan);
   print_number(" %7.2f", of_plan / seconds_of(f, FLOOR, far));
   printf("\n");
+  if (crowded) {
+    printf("# context switches a call and process:");
+    for (int k = 0; k < TOUCH; k++)
+      if (f->number[k] >= 0) printf(" %s %.2f", names[k], s->switches[f->number[k]] / s->count);
+    printf("\n");
+  }
   fflush(stdout);
 }
 
@@ -425,6 +555,8 @@ static void exchange_on(problem *p, const char *what, const char *size) {
     run[FLOOR] = through_memory_step;
     if (p->types_in) run[PACKING] = packing_alone_step;
     else run[SENDRECV] = sendrecv_step;
+  } else if (make_crowd(p)) {
+    run[FLOOR] = through_crowd_step;
   }
   compare_on(p, what, size, run);
 }
@@ -473,7 +605,9 @@ static void common_on(int bytes, int reduce) {
   finish_graph(&p);
   if (reduce) MPIX_Neighbor_reduce_plan(p.send, common(&p), p.type, p.sum, common(&p), p.type, MPI_SUM, p.comm, MPI_INFO_NULL, &p.plan);
   else MPIX_Neighbor_gather_plan(p.send, common(&p), p.type, p.recv, common(&p), p.type, p.comm, MPI_INFO_NULL, &p.plan);
-  compare_on(&p, reduce ? "reduce" : "gather", size_name(bytes), reduce ? reduces : gathers);
+  void (**run)(problem *) = reduce ? reduces : gathers;
+  if (make_crowd(&p)) run[FLOOR] = through_crowd_step;
+  compare_on(&p, reduce ? "reduce" : "gather", size_name(bytes), run);
 }
 
 static int wanted(const char *only, const char *what) { return !*only || !strcmp(only, what); }
@@ -598,7 +732,7 @@ int main(int argc, char **argv) {
   const char *only = begin(argc, argv, "shm [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|halo|random|gather|reduce]");
   if (rounds <= 0) rounds = crowded ? 15 : 60;
   if (line) passes = rounds < PAIR_PASSES ? rounds : PAIR_PASSES, least_rounds = 2;
-  open_floor();
+  open_floor(), open_crowd();
   print_header("microseconds a call, and ratios: native / plan, best of the MPI / plan, plan / floor");
   if (me == 0 && n > 2) printf("# random: %d targets\n", random_targets());
   print_columns();
@@ -609,7 +743,7 @@ int main(int argc, char **argv) {
   }
   print_distances();
   print_summary();
-  close_floor();
+  close_floor(), close_crowd();
   end();
   return 0;
 }

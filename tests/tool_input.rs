@@ -226,7 +226,7 @@ fn shells_and_man() {
     let mut pages: Vec<String> =
         (std::fs::read_dir(&directory).unwrap()).map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     pages.sort();
-    let commands = ["", "-compare", "-completions", "-info", "-loggp", "-man", "-schedule", "-sparse"];
+    let commands = ["", "-compare", "-completions", "-info", "-loggp", "-man", "-plot", "-schedule", "-sparse"];
     let mut expected = commands.map(|command| format!("mpix-neighbor{command}.1"));
     expected.sort();
     assert_eq!(pages, expected);

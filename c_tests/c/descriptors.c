@@ -1,6 +1,7 @@
 /* Shared memory comes and goes with neighborhoods: after many of them, and after many of their
-   communicators, there are no more open files and mappings of the library than before. Neighborhoods
-   that follow one another use the same memory, and find nothing there of those before. */
+   communicators, there are no more open files and mappings of the library than before.
+   Neighborhoods that follow one another use the same memory, and find nothing there of those
+   before. */
 #define _DEFAULT_SOURCE
 #include "resources.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /* What the library has made for a communicator serves the next one of the same processes: setting a
-   neighborhood there makes no communicator and sends no message, nothing piles up, and no message of
-   the one before is taken for one of the next. */
+   neighborhood there makes no communicator and sends no message, nothing piles up, and no message
+   of the one before is taken for one of the next. */
 #define _DEFAULT_SOURCE
 #include "resources.h"
 #include "test.h"

@@ -1,7 +1,7 @@
-/* mpix_transport=auto and auto_plans: puts and messages are timed once, by set calls whose answer depends on it,
-   and the faster of both is taken. Here a clock runs in which puts or messages are slow, so that
-   what is faster is known, however busy the machine is. Each variant stands for an MPI of its own,
-   whose times do not count for others. */
+/* mpix_transport=auto and auto_plans: puts and messages are timed once, by set calls whose answer
+   depends on it, and the faster of both is taken. Here a clock runs in which puts or messages are
+   slow, so that what is faster is known, however busy the machine is. Each variant stands for an
+   MPI of its own, whose times do not count for others. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <unistd.h>

@@ -57,6 +57,9 @@ unsafe fn complete(handle: &mut MPIX_Request) -> std::result::Result<(), Failure
 unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle, which `hand_out` made.
     unsafe {
+        if completed.is_ok() && (**handle).request.is_persistent() {
+            return Ok(());
+        }
         let user = on(&(**handle).request);
         if !(**handle).request.is_persistent() {
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));

@@ -27,8 +27,8 @@ impl<R> Trial<R> {
     }
 
     /// Runs a call by the candidate whose turn it is. `run` gets the group, and returns the call's
-    /// result and its time in seconds; an error of `run` itself does not count as a turn. Collective
-    /// over the group: its processes agree on the times of a sweep after its last call.
+    /// result and its time in seconds; an error of `run` itself does not count as a turn.
+    /// Collective over the group: its processes agree on the times of a sweep after its last call.
     pub fn take_turn(
         &mut self,
         current: &mut R,

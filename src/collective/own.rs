@@ -7,10 +7,10 @@
 //! do not depend on a parent, nor on when it is freed.
 //!
 //! Each process can see only its own part, and threads may free communicators in different orders.
-//! So each proposes what it has ([`Store::take`]), by a number that is the same on all processes, and all
-//! use it if all propose the same: then it has as many processes as the communicator, and each has
-//! the same rank in both. That is agreed with everything else about the set call, in the reduction
-//! that comes first, on the program's communicator.
+//! So each proposes what it has ([`Store::take`]), by a number that is the same on all processes,
+//! and all use it if all propose the same: then it has as many processes as the communicator, and
+//! each has the same rank in both. That is agreed with everything else about the set call, in the
+//! reduction that comes first, on the program's communicator.
 //!
 //! Messages of the two communicators' collectives do not meet: nothing is kept that a request still
 //! uses, or on which a call has failed or a process is dead, as a message may still be on its way

@@ -92,6 +92,39 @@ impl BlockCopy {
         }
     }
 
+    /// Does this copy and the next one, if both go to words in the same cache lines. Returns false
+    /// if it has not.
+    ///
+    /// # Safety
+    /// As for [`run`](BlockCopy::run), for both; neither may read what the other one writes.
+    unsafe fn run_with(&self, next: &BlockCopy) -> bool {
+        let (Means::Layouts(a, b), Means::Layouts(c, d)) = (&self.means, &next.means) else { return false };
+        // SAFETY: the caller vouches for the blocks; `prepare` has checked that they are as long.
+        b.is_beside(self.into.at, d, next.into.at)
+            && unsafe { a.copy_two(self.from.at, (b, self.into.at), (c, next.from.at), (d, next.into.at)) }
+    }
+
+    /// Does copies one after the other, or two at a time. Returns the first error; the others are
+    /// done nonetheless.
+    ///
+    /// # Safety
+    /// As for [`run`](BlockCopy::run), for all; none may read what another one writes. The buffer
+    /// must be as long as the longest needs.
+    pub unsafe fn run_all(copies: &[BlockCopy], buffer: &mut [u8], me: i32, tag: i32, comm: &Comm) -> Result<()> {
+        let (mut done, mut left) = (Ok(()), copies);
+        while let [copy, rest @ ..] = left {
+            left = rest;
+            // SAFETY: the caller vouches for all.
+            unsafe {
+                match rest {
+                    [next, others @ ..] if copy.run_with(next) => left = others,
+                    _ => done = done.and(copy.run(buffer, me, tag, comm)),
+                }
+            }
+        }
+        done
+    }
+
     /// Does the copy.
     ///
     /// # Safety

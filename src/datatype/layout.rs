@@ -6,8 +6,15 @@
 
 use std::sync::Arc;
 
-use super::loops::{Dims, joined, nested, nth, one, range, runs_of, scattered, shift, strided};
-use super::typemap::{Shape, Typemap};
+use super::loops::{Dims, WORD, joined, nested, nth, one, range, runs_of, scattered, shift, strided, two, unpacking};
+use super::typemap::{Nest, Shape, Typemap};
+
+/// Bytes of a cache line.
+const LINE: u64 = 64;
+
+/// Bytes of a face from which on two of them, in a cache line for each word, leave a core's
+/// first-level cache.
+const LARGE_FACE: usize = 8192;
 
 /// Consecutive elements of a datatype.
 #[derive(Debug, Clone)]
@@ -104,6 +111,76 @@ impl Layout {
                 }
             }
         }
+    }
+
+    /// Returns the nest and the innermost stride of a single element of words, no two of which lie
+    /// in one cache line.
+    fn words(&self) -> Option<(&Nest, u64)> {
+        match self.map.shape() {
+            Shape::Nest(nest) if nest.run == WORD && self.count == 1 => {
+                let stride = nest.dims.last()?.stride.unsigned_abs();
+                (stride > LINE).then_some((nest, stride))
+            }
+            _ => None,
+        }
+    }
+
+    /// True if these are words, one in each of many cache lines, and `other` has its words in the
+    /// same lines or in those beside them, in the same order: two faces of a box across its rows,
+    /// as the end of a row lies beside the beginning of the next one. Also that they are large: of
+    /// a box of 64^3 doubles two that are written together take 0.64 to 0.85 of the time, of one of
+    /// 16^3 no less.
+    #[inline]
+    pub fn is_beside(&self, at: *const u8, other: &Layout, other_at: *const u8) -> bool {
+        if self.bytes < LARGE_FACE {
+            return false;
+        }
+        let Some(((a, stride), (b, _))) = self.words().zip(other.words()) else { return false };
+        let apart = shift(at, a.offset).addr().abs_diff(shift(other_at, b.offset).addr()) as u64;
+        let beside = (apart + LINE) % stride;
+        apart < stride + LINE && beside < 2 * LINE && a.dims == b.dims
+    }
+
+    /// Unpacks this and another layout that [is beside it](Layout::is_beside): `from` and address
+    /// of each.
+    ///
+    /// # Safety
+    /// As for `unpack`, for both; their elements must not overlap.
+    pub unsafe fn unpack_two(&self, sides: (*const u8, *mut u8), other: &Layout, others: (*const u8, *mut u8)) {
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            let Some(((a, _), (b, _))) = self.words().zip(other.words()) else {
+                self.unpack(sides.0, sides.1);
+                return other.unpack(others.0, others.1);
+            };
+            let pairs = [(sides.0, shift(sides.1, a.offset)), (others.0, shift(others.1, b.offset))];
+            two(pairs, unpacking(&a.dims, WORD).as_slice());
+        }
+    }
+
+    /// Copies to another layout, as [`copy`](Layout::copy) does, and two that are beside these in
+    /// the same way. Returns false if it has not, as their loops do not match.
+    ///
+    /// # Safety
+    /// As for `copy`, for both; nothing may be read after it was written.
+    pub unsafe fn copy_two(
+        &self,
+        from: *const u8,
+        into: (&Layout, *mut u8),
+        second: (&Layout, *const u8),
+        second_into: (&Layout, *mut u8),
+    ) -> bool {
+        let (Some((a, _)), Some((b, _))) = (self.words(), into.0.words()) else { return false };
+        let (Some((c, _)), Some((d, _))) = (second.0.words(), second_into.0.words()) else { return false };
+        if a.dims != c.dims || b.dims != d.dims {
+            return false;
+        }
+        let Some((WORD, steps)) = joined(&Dims::of(a, 1, 0), &Dims::of(b, 1, 0)) else { return false };
+        let first = (shift(from, a.offset), shift(into.1, b.offset));
+        let second = (shift(second.1, c.offset), shift(second_into.1, d.offset));
+        // SAFETY: the caller vouches for all; the loops are those of both copies.
+        unsafe { two([first, second], steps.as_slice()) };
+        true
     }
 
     /// Copies run by run of this layout, for layouts whose loops do not match.
@@ -349,8 +426,84 @@ mod tests {
         }
     }
 
+    /// Words along up to three loops, the innermost with this stride; and the same ones elsewhere.
+    fn two_faces([rows, planes, boxes]: [i64; 3], stride: i64, apart: i64) -> [Layout; 2] {
+        let plane = (rows + 2) * stride;
+        let face = Pieces::bytes(8).repeated(rows, stride).and_then(|p| p.repeated(planes, plane));
+        let face = face.and_then(|p| p.repeated(boxes, (planes + 1) * plane)).unwrap();
+        [0, apart].map(|offset| {
+            let mut moved = Pieces::default();
+            moved.append(&face, 64 + offset).unwrap();
+            Layout::new(Arc::new(Typemap::new(moved, 8).unwrap()), 1).unwrap()
+        })
+    }
+
+    /// Bytes of memory that takes in both.
+    fn bytes_of(layouts: &[Layout; 2]) -> usize {
+        let mut most = 0;
+        for layout in layouts {
+            layout.runs(std::ptr::null(), &mut |at, bytes| most = most.max(at.addr() + bytes));
+        }
+        most
+    }
+
+    #[test]
+    fn only_words_in_the_same_lines_are_beside_one_another() {
+        let is_beside = |stride: i64, apart: i64| {
+            let [a, b] = two_faces([64, 16, 1], stride, apart);
+            a.is_beside(std::ptr::null(), &b, std::ptr::null())
+        };
+        // ends and beginnings of rows, of the box and around it
+        for (stride, apart) in [(528, 520), (528, 504), (528, 8), (528, 528), (144, 136), (80, 72), (528, 580)] {
+            assert!(is_beside(stride, apart), "{stride}, {apart}");
+        }
+        // the middle of rows, other rows, rows that are no longer than a line
+        for (stride, apart) in [(528, 264), (528, 100), (528, 2 * 528), (528, 8 * 528 - 8), (64, 56), (16, 8)] {
+            assert!(!is_beside(stride, apart), "{stride}, {apart}");
+        }
+        let is_beside = |[a, _]: [Layout; 2], [_, b]: [Layout; 2]| a.is_beside(std::ptr::null(), &b, std::ptr::null());
+        let shapes = [[64, 16, 1], [32, 32, 1], [16, 16, 1]];
+        let [large, other, small] = shapes.map(|shape| move || two_faces(shape, 528, 8));
+        assert!(is_beside(large(), large()) && !is_beside(large(), other()) && !is_beside(small(), small()));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn two_at_once_are_what_one_after_the_other_are(seed: u64, stride in 9i64..80, apart in 1i64..80, into in 9i64..80) {
+            let mut draw = Random::new(seed);
+            let (stride, apart, into) = (8 * stride, 8 * (apart % stride), 8 * into);
+            let shape = [(); 3].map(|()| [1, 2, 3, 4, 7, 9][draw.below(6) as usize]);
+            let shape = [shape[0] + 1, shape[1], shape[2]];
+            let layouts = two_faces(shape, stride, apart);
+            let mut packed: Vec<u8> = (0..2 * layouts[0].bytes()).map(|_| u8::try_from(draw.below(256)).unwrap_or_default()).collect();
+            let (first, second) = packed.split_at_mut(layouts[0].bytes());
+            let room = bytes_of(&layouts);
+            let (mut have, mut want) = (vec![0xa5u8; room], vec![0xa5u8; room]);
+            let [a, b] = &layouts;
+            // SAFETY: the memory takes in all words.
+            unsafe {
+                a.unpack(first.as_ptr(), want.as_mut_ptr());
+                b.unpack(second.as_ptr(), want.as_mut_ptr());
+                let at = have.as_mut_ptr();
+                a.unpack_two((first.as_ptr(), at), b, (second.as_ptr(), at));
+            }
+            prop_assert_eq!(&have, &want);
+            // from there to layouts with other strides
+            let others = two_faces(shape, into, 8 + apart % (into - 8) / 8 * 8);
+            let room = bytes_of(&others);
+            let (mut have_there, mut want_there) = (vec![0xa5u8; room], vec![0xa5u8; room]);
+            let [c, d] = &others;
+            // SAFETY: as above.
+            unsafe {
+                a.copy(want.as_ptr(), c, want_there.as_mut_ptr());
+                b.copy(want.as_ptr(), d, want_there.as_mut_ptr());
+                let at = have_there.as_mut_ptr();
+                prop_assert!(a.copy_two(want.as_ptr(), (c, at), (b, want.as_ptr()), (d, at)));
+            }
+            prop_assert_eq!(have_there, want_there);
+        }
 
         #[test]
         fn any_layout_is_packed_and_unpacked_byte_for_byte(seed: u64, depth in 0u32..5, count in 0usize..4, begin: u64, end: u64) {

@@ -270,6 +270,59 @@ pub(super) unsafe fn strided(from: *const u8, into: *mut u8, run: usize, steps: 
     }
 }
 
+/// Bytes of the runs that [`two`] copies.
+pub(super) const WORD: usize = size_of::<u64>();
+
+/// Copies words along loops, outermost first, two at a time: one of each pair of sides, which has
+/// `from` first.
+pub(super) unsafe fn two(pairs: [(*const u8, *mut u8); 2], steps: &[Step]) {
+    let advance = |pairs: [(*const u8, *mut u8); 2], step: &Step| {
+        pairs.map(|(from, into)| (from.wrapping_offset(step.from), into.wrapping_offset(step.into)))
+    };
+    let mut pairs = pairs;
+    // SAFETY: the callers vouch for both sides of both pairs.
+    unsafe {
+        match steps {
+            [] => two_words(pairs),
+            [inner] => {
+                for _ in 0..inner.count {
+                    two_words(pairs);
+                    pairs = advance(pairs, inner);
+                }
+            }
+            [outer, rest @ ..] => {
+                for _ in 0..outer.count {
+                    two(pairs, rest);
+                    pairs = advance(pairs, outer);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn two_words([first, second]: [(*const u8, *mut u8); 2]) {
+    // SAFETY: the callers vouch for both sides of both pairs.
+    unsafe {
+        let words = (first.0.cast::<u64>().read_unaligned(), second.0.cast::<u64>().read_unaligned());
+        first.1.cast::<u64>().write_unaligned(words.0);
+        second.1.cast::<u64>().write_unaligned(words.1);
+    }
+}
+
+/// Returns the loops that unpack the runs of a nest.
+pub(super) fn unpacking(dims: &[Dim], run: usize) -> Steps {
+    let mut steps = Steps::new();
+    let mut unit = run;
+    for dim in dims.iter().rev() {
+        steps.push(Step { count: dim.count, from: unit.cast_signed(), into: to_offset(dim.stride) });
+        unit = unit.wrapping_mul(dim.count);
+    }
+    let length = steps.length;
+    steps.list[..length].reverse();
+    steps
+}
+
 /// Copies runs along two loops.
 unsafe fn plane(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
     macro_rules! lengths {
@@ -298,7 +351,8 @@ unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Ste
         // SAFETY: the callers vouch for both sides.
         unsafe {
             let one = |f: *const u8, i: *mut u8| i.cast::<W>().write_unaligned(f.cast::<W>().read_unaligned());
-            // four at a time: their addresses are computed once
+            // Four at a time: their addresses are computed once. Gathers of AVX2 and AVX-512 took
+            // 1.1 to 2.6 times as long on an AMD EPYC, scatters 1.0 to 1.3 times.
             while left >= 4 {
                 one(f, i);
                 one(f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));

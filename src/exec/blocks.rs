@@ -202,6 +202,22 @@ impl MessageBlock {
         Ok(())
     }
 
+    /// Unpacks it and the next block from a message, if both are words in the same cache lines.
+    /// Returns false if it has not.
+    ///
+    /// # Safety
+    /// As for `unpack`, for both; they must not overlap.
+    #[inline(always)]
+    unsafe fn unpack_with(&self, next: &MessageBlock, from: *const u8) -> bool {
+        let (Packing::Layout(layout), Packing::Layout(other)) = (&self.packing, &next.packing) else { return false };
+        if !layout.is_beside(self.at, other, next.at) {
+            return false;
+        }
+        // SAFETY: the caller vouches for both.
+        unsafe { layout.unpack_two((from, self.at), other, (from.wrapping_add(self.bytes), next.at)) };
+        true
+    }
+
     /// Unpacks a message of `bytes` bytes, which may be shorter than the block. MPI unpacks whole
     /// elements only.
     ///
@@ -287,6 +303,19 @@ pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
     if sum > to_usize(buffers::MOST) { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
 }
 
+/// Returns the address of the first byte of a message, if all its bytes follow one another in
+/// memory.
+#[inline(always)]
+pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
+    let mut run = Run::EMPTY;
+    for block in blocks {
+        if let Some(Run { bytes: 1.., .. }) = run.add(block.in_place()?, block.bytes) {
+            return None;
+        }
+    }
+    Some(run.at)
+}
+
 /// Returns the total length of those blocks that are packed into a staging buffer before MPI sends
 /// them.
 pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {
@@ -368,8 +397,9 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
 /// The blocks must be writable, and `from` readable for the bytes of all.
 #[inline(always)]
 pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
-    let (mut done, mut run) = (Ok(()), Run::EMPTY);
-    for block in blocks {
+    let (mut done, mut run, mut left) = (Ok(()), Run::EMPTY, blocks);
+    while let [block, rest @ ..] = left {
+        left = rest;
         // SAFETY: the caller vouches for both ends.
         unsafe {
             if let Some(at) = block.in_place() {
@@ -379,6 +409,13 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
                 continue;
             }
             from = std::mem::replace(&mut run, Run::EMPTY).unpack(from);
+            if let [next, others @ ..] = rest
+                && block.unpack_with(next, from)
+            {
+                from = from.wrapping_add(block.bytes + next.bytes);
+                left = others;
+                continue;
+            }
             let unpacked = block.unpack(from, loopback);
             done = done.and(unpacked);
         }

@@ -6,8 +6,8 @@
 //! here by messages on the communicator of all, and notice as those of `coll` do when a process has
 //! ended.
 //!
-//! All but `largest` are allgathers by the algorithm of Bruck et al. (1997): ceil(log2 n) rounds, in
-//! which a process sends twice as much each time.
+//! All but `largest` are allgathers by the algorithm of Bruck et al. (1997): ceil(log2 n) rounds,
+//! in which a process sends twice as much each time.
 
 use std::sync::Arc;
 

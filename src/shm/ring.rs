@@ -72,6 +72,9 @@ pub const LONGEST_CHUNK: usize = 128 << 10;
 /// 29 % less time than in a buffer elsewhere (benches/persistent.c).
 pub const WORDS: usize = 13;
 
+/// Words of those in the line that announces the message.
+const FIRST_WORDS: usize = 5;
+
 /// Bytes of a message that fit in its cell.
 pub const INLINE: usize = 8 * WORDS;
 
@@ -233,14 +236,52 @@ impl<const N: usize> Sender<N> {
     /// Sends message `number`, whose cell is free: a header, and words that lie in the cell.
     #[inline(always)]
     pub fn put(&self, number: u64, ring: &Ring<N>, header: Header, words: &[u64]) {
+        self.put_each(number, ring, header, words.len(), |k| words[k]);
+    }
+
+    /// [`put`](Sender::put) of so many words, which need not lie in a slice.
+    #[inline(always)]
+    pub fn put_each(&self, number: u64, ring: &Ring<N>, header: Header, words: usize, word: impl Fn(usize) -> u64) {
         let cell = &ring.cells[cell_of::<N>(number)];
-        for (into, &word) in cell.words.iter().zip(words) {
-            into.store(word, Relaxed);
+        let (first, second) = cell.words.split_at(FIRST_WORDS);
+        // The receiver reads the first line again and again: whatever is stored there comes last,
+        // or that line goes to and fro once more.
+        for (k, into) in (FIRST_WORDS..words).zip(second) {
+            into.store(word(k), Relaxed);
+        }
+        for (k, into) in (0..words).zip(first) {
+            into.store(word(k), Relaxed);
         }
         cell.meta.store(u64::from(header.bytes) | u64::from(header.location) << 32, Relaxed);
         cell.acks.store(header.acks, Relaxed);
         self.last[cell_of::<N>(number)].store(number + 1, Relaxed);
         cell.seq.store(number + 1, Release);
+    }
+}
+
+/// The receiver's private part of a ring.
+#[derive(Debug, Default)]
+pub struct Receiver {
+    /// All messages with lower numbers have been released.
+    released_below: AtomicU64,
+}
+
+impl Receiver {
+    /// Returns what headers of the opposite ring acknowledge.
+    #[inline(always)]
+    pub fn acks<const N: usize>(&self, ring: &Ring<N>) -> u64 {
+        let known = self.released_below.load(Acquire);
+        let is_released = |number: u64| ring.taken.taken[cell_of::<N>(number)].load(Acquire) > number;
+        // one or two, as a rule
+        let below = match (known..known + N as u64).find(|&number| !is_released(number)) {
+            Some(below) => below,
+            None => ring.released_below(),
+        };
+        if below != known {
+            // another thread may have found more, which is found again
+            self.released_below.store(below, Release);
+        }
+        below
     }
 }
 
@@ -256,11 +297,17 @@ impl<const N: usize> Ring<N> {
         Some(Header { bytes: low_half(meta), location: high_half(meta), acks: cell.acks.load(Relaxed) })
     }
 
+    /// Returns the words in the cell of message `number`, which has come.
+    #[inline(always)]
+    pub fn each_word(&self, number: u64) -> impl Iterator<Item = u64> {
+        self.cells[cell_of::<N>(number)].words.iter().map(|word| word.load(Relaxed))
+    }
+
     /// Copies the words in the cell of message `number`, which has come.
     #[inline(always)]
     pub fn words(&self, number: u64, words: &mut [u64]) {
-        for (into, word) in words.iter_mut().zip(&self.cells[cell_of::<N>(number)].words) {
-            *into = word.load(Relaxed);
+        for (into, word) in words.iter_mut().zip(self.each_word(number)) {
+            *into = word;
         }
     }
 
@@ -270,9 +317,9 @@ impl<const N: usize> Ring<N> {
         self.taken.taken[cell_of::<N>(number)].store(number + 1, Release);
     }
 
-    /// Returns what headers of the opposite ring acknowledge.
-    #[inline(always)]
-    pub fn acks(&self) -> u64 {
+    /// Returns a number below which all messages have been released. Numbers may be left out.
+    #[cold]
+    fn released_below(&self) -> u64 {
         // the next message in a cell is no earlier than the successor of the one released last
         let next = |(cell, taken): (u64, &AtomicU64)| match taken.load(Acquire) {
             0 => cell,
@@ -459,14 +506,14 @@ mod tests {
     #[test]
     fn news_from_the_opposite_ring() {
         for begin in [0, u64::from(u32::MAX) - 30] {
-            let (ring, sender) = (ring(), Sender::<LENGTH>::default());
+            let (ring, sender, receiver) = (ring(), Sender::<LENGTH>::default(), Receiver::default());
             for n in begin..begin + 100 {
                 assert!(sender.is_free(n, &ring));
                 sender.put(n, &ring, HEADER, &[]);
-                sender.learn_acks(ring.acks());
+                sender.learn_acks(receiver.acks(&ring));
                 assert!(sender.all_below.load(Relaxed) <= n && !sender.is_taken(n, &ring));
                 ring.take(n);
-                sender.learn_acks(ring.acks());
+                sender.learn_acks(receiver.acks(&ring));
                 if n >= begin + CELLS {
                     assert_eq!(sender.all_below.load(Relaxed), n + 1);
                 }
@@ -483,7 +530,7 @@ mod tests {
                     ring.take(k);
                 }
             }
-            sender.learn_acks(ring.acks());
+            sender.learn_acks(receiver.acks(&ring));
             assert!(!sender.is_free(n + CELLS, &ring) && (1..CELLS).all(|k| sender.is_free(n + CELLS + k, &ring)));
         }
     }
@@ -520,7 +567,7 @@ mod races {
         let rings: Box<[Ring; 2]> = unsafe { Box::new(std::mem::zeroed()) };
         let memory: [Memory; 2] = Default::default();
         let run = |me: usize| {
-            let sender = Sender::<LENGTH>::default();
+            let (sender, receiver) = (Sender::<LENGTH>::default(), Receiver::default());
             let (out, into) = (&rings[me], &rings[1 - me]);
             for n in 0..count {
                 while !sender.is_free(n, out) {
@@ -528,7 +575,7 @@ mod races {
                 }
                 // SAFETY: as above.
                 unsafe { *memory[me].at(n) = n + me as u64 };
-                sender.put(n, out, Header { bytes: 8, location: 0, acks: into.acks() }, &[]);
+                sender.put(n, out, Header { bytes: 8, location: 0, acks: receiver.acks(into) }, &[]);
                 let header = loop {
                     match into.header(n) {
                         Some(header) => break header,

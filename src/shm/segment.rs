@@ -309,8 +309,8 @@ fn pages(bytes: usize) -> u32 {
 }
 
 /// The offset of each process's part behind `head` bytes and of their end, and the length of all;
-/// `None` if nobody wants a part, if that is more than `most`, or if processes are simulated: nothing simulates the
-/// time that memory takes.
+/// `None` if nobody wants a part, if that is more than `most`, or if processes are simulated:
+/// nothing simulates the time that memory takes.
 fn divide(pages: &[u32], head: usize, most: usize) -> Option<(Arc<[usize]>, usize)> {
     let mut length = head;
     let mut parts = Vec::with_capacity(pages.len() + 1);

@@ -1,8 +1,9 @@
 //! `mpix-neighbor plot`: draws a table of times that an example has printed, as SVG.
 //!
 //! A table begins with its title, a line that ends with `, microseconds (ratio to ...)`. A line
-//! with the name of the first column and those of the forms follows, and then a line for each point:
-//! a number, and for each form a time, its ratio in parentheses, or `-` for a form that was skipped.
+//! with the name of the first column and those of the forms follows, and then a line for each
+//! point: a number, and for each form a time, its ratio in parentheses, or `-` for a form that was
+//! skipped.
 
 use std::path::PathBuf;
 

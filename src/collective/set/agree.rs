@@ -39,7 +39,8 @@ pub struct Agreed {
     pub star: [u64; 4],
     /// The most numbers that a process has given out, by operation.
     pub given: [u64; OPERATIONS],
-    /// The operation whose schedule may serve, on all processes, if devices are in use as they were.
+    /// The operation whose schedule may serve, on all processes, if devices are in use as they
+    /// were.
     pub reusable: Option<usize>,
 }
 
@@ -215,9 +216,9 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
     })
 }
 
-/// This process's share of a sum that is 0 if the processes of each node have prepared the same, and
-/// except with probability of about 2^-64 only then: as often as there are others, the first one of
-/// a node adds what each of them subtracts.
+/// This process's share of a sum that is 0 if the processes of each node have prepared the same,
+/// and except with probability of about 2^-64 only then: as often as there are others, the first
+/// one of a node adds what each of them subtracts.
 fn difference(state: &State) -> u64 {
     let [me, processes] = state.place;
     let word = state.prepared.map_or(0, |word| mix(word.wrapping_add(1)));

@@ -48,11 +48,9 @@ impl P2p {
         if let Some(error) = failed {
             self.note(Err(error));
         }
-        for k in copies {
-            // SAFETY: as for `post`; `bind` has made the buffer long enough.
-            let copied = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) };
-            self.note(copied);
-        }
+        // SAFETY: as for `post`; `bind` has made the buffer long enough.
+        let copied = unsafe { BlockCopy::run_all(&self.copies[copies], &mut self.pack, self.me, self.tag, &self.comm) };
+        self.note(copied);
         if let Some(record) = &self.record {
             self.observe_round(record);
         }

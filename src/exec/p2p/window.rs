@@ -1,5 +1,5 @@
-//! Overlapping rounds: the sends of some rounds are in flight at a time, and the receives of as many
-//! rounds are posted ahead of them.
+//! Overlapping rounds: the sends of some rounds are in flight at a time, and the receives of as
+//! many rounds are posted ahead of them.
 //!
 //! A late message delays only its two ends: a process that waits for a late source keeps sending,
 //! and an early message finds its receive posted. While one message passes a port, the next one

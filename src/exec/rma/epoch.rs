@@ -131,11 +131,9 @@ impl Round {
                 self.failure.get_or_insert(e);
             }
         }
-        for k in 0..self.copies.len() {
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-            if let Err(e) = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) } {
-                self.note(e);
-            }
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
+            self.note(e);
         }
         if let Some(record) = &self.record {
             let copied = (self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());

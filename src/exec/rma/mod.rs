@@ -26,10 +26,10 @@
 //! Useful where the network writes to remote memory without the remote processor, and where edges
 //! are repeated, as all blocks of a round for a process travel together.
 //!
-//! Cost: for each process that this one sends to in a round, a message of 8 bytes from it, a put, and MPI's
-//! synchronization; two copies of each byte, one where a block is contiguous and long. Blocks that
-//! are combined are read in the landing area. No allocation once buffers have reached their largest
-//! size.
+//! Cost: for each process that this one sends to in a round, a message of 8 bytes from it, a put,
+//! and MPI's synchronization; two copies of each byte, one where a block is contiguous and long.
+//! Blocks that are combined are read in the landing area. No allocation once buffers have reached
+//! their largest size.
 //!
 //! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapters 3
 //! and 7.

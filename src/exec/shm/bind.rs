@@ -1,14 +1,24 @@
 //! Binds the shared-memory executor to buffers, counts and datatypes.
 
-use super::state::Shm;
+use super::state::{Shm, Whole};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
 use crate::error::{Error, Result};
-use crate::exec::blocks::{self, bind_copies};
+use crate::exec::blocks::{self, MessageBlock, bind_copies};
 use crate::exec::executor::Executor;
 use crate::mpi::Op;
 use crate::mpi::message;
+use crate::shm::ring::INLINE;
 use crate::util::cast::{to_int, to_usize};
+
+/// Returns the bytes of a message, and where they lie if the message may be sent in its cell, and
+/// is `most` bytes long at most.
+#[inline(always)]
+fn measured(blocks: &[MessageBlock], most: usize) -> Result<(usize, Whole)> {
+    let bytes = blocks::total(blocks)?;
+    let whole = if bytes <= most.min(INLINE) { Whole::of(blocks, bytes) } else { Whole::NONE };
+    Ok((bytes, whole))
+}
 
 impl Shm {
     /// Binds several fields, which are exchanged together. Leaves out the edges to other nodes.
@@ -38,13 +48,17 @@ impl Shm {
             block.bind(side, known, freed, &self.comm)?;
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
-            send.bytes = blocks::total(&self.inputs[send.blocks.clone()])?;
+            (send.bytes, send.whole) = measured(&self.inputs[send.blocks.clone()], self.short)?;
         }
         if first.op.is_none() {
             for recv in &mut self.recvs {
                 // a block that goes to all targets travels once
                 let last = if self.to_all { recv.blocks.end.min(recv.blocks.start + 1) } else { recv.blocks.end };
-                recv.bytes = blocks::total(&self.outputs[recv.blocks.start..last])?;
+                (recv.bytes, recv.whole) = measured(&self.outputs[recv.blocks.start..last], INLINE)?;
+                if last < recv.blocks.end {
+                    // several blocks get it
+                    recv.whole = Whole::NONE;
+                }
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
-use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Ring, Sender};
+use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Receiver, Ring, Sender};
 use crate::shm::segment::{self, Segment};
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -109,6 +109,7 @@ pub struct Inbound {
     pub rank: Rank,
     pub member: u32,
     ring: *const Ring,
+    receiver: Receiver,
     /// Position of the same process among the outbound channels, if it is a target, too.
     pub back: Option<usize>,
     /// Most bytes of a message that the source puts in an eager buffer.
@@ -133,7 +134,7 @@ pub struct Channels {
     first_tag: u64,
     tags: u64,
     pub doorbell: Doorbell,
-    /// The doorbell of each process of the node.
+    /// The doorbell of each target and source, each once.
     pub doorbells: Vec<Doorbell>,
     /// True if processes share cores.
     pub oversubscribed: bool,
@@ -201,6 +202,12 @@ impl Inbound {
     pub fn ring(&self) -> &Ring {
         // SAFETY: as for `Outbound`.
         unsafe { &*self.ring }
+    }
+
+    /// Returns the number below which all messages from the source have been released.
+    #[inline(always)]
+    fn acks(&self) -> u64 {
+        self.receiver.acks(self.ring())
     }
 }
 
@@ -276,8 +283,8 @@ impl<'a> Wish<'a> {
     fn publish(&self, segment: &Segment) {
         let (me, head) = (self.team.me(), self.head(segment));
         let [front, _] = segment.front_and_body(me);
-        // SAFETY: the rings lie in this process's front, which the others do not use before all have
-        // published theirs. All zeros are empty rings.
+        // SAFETY: the rings lie in this process's front, which the others do not use before all
+        // have published theirs. All zeros are empty rings.
         unsafe { front.write_bytes(0, self.rings) };
         head.size(me).store(to_u32(self.large_buffer / PAGE), Ordering::Relaxed);
         let of_source = self.common.len() * size_of::<Ring>();
@@ -385,6 +392,9 @@ pub fn make(
     let doorbell = |member: u32| head.doorbell(member);
     let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
     let worlds = team.group().comm().view().world_ranks(&ranks)?;
+    let mut neighbors: Vec<u32> = targets.iter().chain(sources.iter()).map(|neighbor| neighbor.1).collect();
+    neighbors.sort_unstable();
+    neighbors.dedup();
     let [_, mut next] = segment.front_and_body(team.me());
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
@@ -416,6 +426,7 @@ pub fn make(
                     rank,
                     member,
                     ring,
+                    receiver: Receiver::default(),
                     back: targets.iter().position(|t| t.0 == rank),
                     eager_limit: head.size(member).load(Ordering::Relaxed) as usize * PAGE,
                     process: reads.then(|| doorbell(member).owner()),
@@ -433,7 +444,7 @@ pub fn make(
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
             doorbell: doorbell(team.me()),
-            doorbells: (0..team.size()).map(doorbell).collect(),
+            doorbells: neighbors.iter().map(|&member| doorbell(member)).collect(),
             oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
             detached: Mutex::default(),
@@ -465,6 +476,12 @@ impl Channels {
     /// True if the process at `rank` is one of the targets or sources.
     pub fn has(&self, rank: Rank) -> bool {
         self.outbound.iter().any(|o| o.rank == rank) || self.inbound.iter().any(|i| i.rank == rank)
+    }
+
+    /// Returns what a message to a target acknowledges.
+    #[inline(always)]
+    pub fn acks(&self, out: &Outbound) -> u64 {
+        out.back.map_or(0, |back| self.inbound[back].acks())
     }
 
     /// Takes the number of the next collective. Collectives are started one at a time.

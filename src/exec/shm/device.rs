@@ -6,7 +6,7 @@
 //! its receiver has posted a receive, or probes. A receiver with device blocks always posts, which
 //! tells the sender not to send in chunks.
 
-use super::state::{RecvState, Shm};
+use super::state::{RecvState, Shm, Whole};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::remote::Remote;
@@ -19,6 +19,9 @@ impl Shm {
     #[cold]
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
         let Some(first) = fields.first() else { return Ok(()) };
+        // whatever lies on a device is for MPI to copy
+        self.each.iter_mut().chain(&mut self.all).for_each(|send| send.whole = Whole::NONE);
+        self.recvs.iter_mut().for_each(|recv| recv.whole = Whole::NONE);
         let freed = self.known[0][0].freed()?;
         match &mut self.folding {
             Some(folding) => {

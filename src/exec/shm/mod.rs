@@ -189,6 +189,24 @@ impl Shm {
         }
     }
 
+    /// Makes ready for the message from process `i`, if it is a long one.
+    #[inline(never)]
+    fn prepare_long(&mut self, i: usize) {
+        let source = &self.channels.inbound[i];
+        let reads = source.process.is_some() && self.folding.is_none();
+        if self.recvs[i].bytes <= self.channels.short(reads, source.eager_limit) {
+            return;
+        }
+        let comes_by_mpi = self.started_only && source.process.is_none();
+        if (comes_by_mpi || self.receives_on_device(i))
+            && let Err(e) = self.post(i)
+        {
+            self.note(e);
+        }
+        let in_chunks = !self.started_only && !self.receives_on_device(i);
+        self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
+    }
+
     /// Counts the edges from the process to itself.
     #[cold]
     fn observe_own(&self, record: &Record) {
@@ -268,23 +286,15 @@ impl Executor for Shm {
             }
         }
         self.waiting_since = None;
+        self.receiving.extend(0..self.recvs.len());
         for i in 0..self.recvs.len() {
             let recv = &mut self.recvs[i];
             recv.state = RecvState::Waiting;
             recv.in_ring = true;
             recv.unfolded = recv.blocks.len();
-            self.receiving.push(i);
-            let source = &self.channels.inbound[i];
-            let reads = source.process.is_some() && self.folding.is_none();
-            if recv.bytes > self.channels.short(reads, source.eager_limit) {
-                let comes_by_mpi = self.started_only && source.process.is_none();
-                if (comes_by_mpi || self.receives_on_device(i))
-                    && let Err(e) = self.post(i)
-                {
-                    self.note(e);
-                }
-                let in_chunks = !self.started_only && !self.receives_on_device(i);
-                self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
+            // nothing that lies in a cell is long
+            if recv.whole.is_none() && recv.bytes > 0 {
+                self.prepare_long(i);
             }
         }
         if let Some(mut folding) = self.folding.take() {
@@ -301,12 +311,9 @@ impl Executor for Shm {
             }
         }
         self.send_all();
-        for k in 0..self.copies.len() {
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-            let copied = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) };
-            if let Err(e) = copied {
-                self.note(e);
-            }
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
+            self.note(e);
         }
         if let Some(record) = &self.record {
             self.observe_own(record);

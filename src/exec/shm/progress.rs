@@ -107,9 +107,7 @@ impl Shm {
     /// Wakes the processes that may wait for what was done here.
     pub(super) fn ring_doorbells(&self) {
         doorbell::fence_before_ring();
-        for member in self.channels.outbound.iter().map(|o| o.member).chain(self.channels.inbound.iter().map(|i| i.member)) {
-            self.channels.doorbells[member as usize].ring();
-        }
+        self.channels.doorbells.iter().for_each(|doorbell| doorbell.ring());
     }
 
     /// Lets MPI progress other messages, and finds those of this call that came by MPI.

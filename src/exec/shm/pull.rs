@@ -135,7 +135,7 @@ impl Shm {
         let location = channels.put_parts(&send.targets, *number, &send.parts);
         let words = [send.bytes as u64, send.parts.len() as u64, location.into()];
         for out in &channels.outbound[send.targets.clone()] {
-            let acks = out.back.map_or(0, |back| channels.inbound[back].ring().acks());
+            let acks = channels.acks(out);
             out.sender.put(*number, out.ring(), Header { bytes: 0, location: AT_SENDER, acks }, &words);
         }
         Ok(())

@@ -54,14 +54,28 @@ impl Shm {
     }
 
     #[inline(always)]
-    fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: &[u64]) {
+    fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: usize, word: impl Fn(usize) -> u64) {
         if let Some(record) = &self.record {
             record.sent(Medium::Shared, send.targets.len(), u64::from(bytes) * send.targets.len() as u64);
         }
         for out in &self.channels.outbound[send.targets.clone()] {
-            let acks = out.back.map_or(0, |back| self.channels.inbound[back].ring().acks());
-            out.sender.put(self.number, out.ring(), Header { bytes, location, acks }, words);
+            let header = Header { bytes, location, acks: self.channels.acks(out) };
+            out.sender.put_each(self.number, out.ring(), header, words, &word);
         }
+    }
+
+    /// Sends message `k` if it is whole and has room. Returns false if it has to be sent in the
+    /// general way.
+    #[inline(always)]
+    fn send_whole(&mut self, k: usize) -> bool {
+        let send = &self.sends()[k];
+        if send.whole.is_none() || !self.has_room(send) {
+            return false;
+        }
+        // SAFETY: the caller of `bind` vouches for the blocks, which `whole` was made of.
+        self.put(send, to_u32(send.bytes), IN_CELL, send.whole.words, |k| unsafe { send.whole.read(k) });
+        self.send_mut(k).state = SendState::Done;
+        true
     }
 
     /// Returns the step that message `k` can take now; `None` if it is complete, or has to wait for
@@ -149,8 +163,8 @@ impl Shm {
         // SAFETY: the caller of `bind` vouches for the blocks.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], words.as_mut_ptr().cast(), self.loopback()) };
         match packed {
-            Ok(()) => self.put(send, to_u32(send.bytes), IN_CELL, &words[..send.bytes.div_ceil(8)]),
-            Err(_) => self.put(send, 0, UNPACKED, &[]),
+            Ok(()) => self.put(send, to_u32(send.bytes), IN_CELL, send.bytes.div_ceil(size_of::<u64>()), |k| words[k]),
+            Err(_) => self.put(send, 0, UNPACKED, 0, |_| 0),
         }
         self.send_mut(k).state = SendState::Done;
         packed
@@ -164,8 +178,8 @@ impl Shm {
         // SAFETY: as above; the buffer is long enough, and free.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
         match packed {
-            Ok(()) => self.put(send, to_u32(send.bytes), self.channels.location(buffer.at), &[]),
-            Err(_) => self.put(send, 0, UNPACKED, &[]),
+            Ok(()) => self.put(send, to_u32(send.bytes), self.channels.location(buffer.at), 0, |_| 0),
+            Err(_) => self.put(send, 0, UNPACKED, 0, |_| 0),
         }
         self.send_mut(k).state = SendState::Done;
         packed
@@ -175,7 +189,7 @@ impl Shm {
     #[cold]
     pub(super) fn give_up_packing(&mut self, k: usize) {
         self.send_mut(k).state = SendState::Done;
-        self.put(&self.sends()[k], 0, UNPACKED, &[]);
+        self.put(&self.sends()[k], 0, UNPACKED, 0, |_| 0);
     }
 
     /// Announces a message that comes in chunks.
@@ -207,7 +221,7 @@ impl Shm {
         for out in &channels.outbound[send.targets.clone()] {
             let before = out.chunks.load(Ordering::Relaxed);
             send.before.push(before);
-            let acks = out.back.map_or(0, |back| channels.inbound[back].ring().acks());
+            let acks = channels.acks(out);
             let words = [before, send.bytes as u64, memory.into(), chunk as u64];
             out.sender.put(self.number, out.ring(), Header { bytes: 0, location: IN_CHUNKS, acks }, &words);
         }
@@ -246,6 +260,9 @@ impl Shm {
     #[inline(always)]
     pub(super) fn send_all(&mut self) {
         for k in 0..self.sends().len() {
+            if self.send_whole(k) {
+                continue;
+            }
             self.send_mut(k).state = SendState::Waiting;
             let must_not_wait = self.started_only;
             let is_long = self.sends()[k].bytes > self.channels.eager_limit;

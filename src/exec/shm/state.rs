@@ -9,7 +9,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
-use crate::exec::blocks::MessageBlock;
+use crate::exec::blocks::{self, MessageBlock};
 use crate::exec::folding::{Folding, Origin};
 use crate::exec::remote::Remote;
 use crate::mpi::Datatype;
@@ -34,12 +34,61 @@ pub(super) enum SendState {
     Published,
 }
 
+/// Where all bytes of a short message lie, if that is in one piece of whole words, as most short
+/// messages do: they go straight from there to the cell, and from the cell to there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    at: *mut u8,
+    pub(super) words: usize,
+}
+
+impl Whole {
+    pub(super) const NONE: Whole = Whole { at: std::ptr::null_mut(), words: 0 };
+
+    /// Of the blocks of a message of `bytes` bytes.
+    #[inline(always)]
+    pub(super) fn of(blocks: &[MessageBlock], bytes: usize) -> Whole {
+        match blocks::in_one_piece(blocks) {
+            Some(at) if bytes.is_multiple_of(size_of::<u64>()) => Whole { at, words: bytes / size_of::<u64>() },
+            _ => Whole::NONE,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_none(self) -> bool {
+        self.words == 0
+    }
+
+    /// Reads word `k`.
+    ///
+    /// # Safety
+    /// It must be readable.
+    #[inline(always)]
+    pub(super) unsafe fn read(self, k: usize) -> u64 {
+        // SAFETY: the caller vouches for the word.
+        unsafe { self.at.wrapping_add(k * size_of::<u64>()).cast::<u64>().read_unaligned() }
+    }
+
+    /// Writes its words.
+    ///
+    /// # Safety
+    /// They must be writable.
+    #[inline(always)]
+    pub(super) unsafe fn write(self, words: impl Iterator<Item = u64>) {
+        for (k, word) in (0..self.words).zip(words) {
+            // SAFETY: the caller vouches for the words.
+            unsafe { self.at.wrapping_add(k * size_of::<u64>()).cast::<u64>().write_unaligned(word) };
+        }
+    }
+}
+
 /// A message to one process, or the one message that all targets get.
 pub(super) struct OutMessage {
     /// Its targets, as positions among the outbound channels.
     pub(super) targets: Range<usize>,
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
+    pub(super) whole: Whole,
     pub(super) state: SendState,
     /// For a message in chunks: the memory that they go through, and for each target the number of
     /// chunks in its channel before this message.
@@ -103,6 +152,7 @@ pub(super) struct Chunks {
 pub(super) struct InMessage {
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
+    pub(super) whole: Whole,
     pub(super) state: RecvState,
     /// Address of the message, once it is here.
     pub(super) data: *const u8,
@@ -129,6 +179,7 @@ impl OutMessage {
             targets,
             blocks,
             bytes: 0,
+            whole: Whole::NONE,
             state: SendState::Done,
             memory: std::ptr::null_mut(),
             before,
@@ -145,6 +196,7 @@ impl InMessage {
         InMessage {
             blocks,
             bytes: 0,
+            whole: Whole::NONE,
             state: RecvState::Done,
             data: std::ptr::null(),
             words: [0; WORDS],

@@ -12,6 +12,7 @@ use super::*;
 /// A ring, and memory for its messages.
 struct Direction {
     ring: Ring,
+    receiver: Receiver,
     memory: [UnsafeCell<u64>; CELLS as usize],
 }
 
@@ -33,7 +34,7 @@ impl Direction {
             taken,
             fates: FateLine { fates: [zero(), zero()] },
         };
-        Direction { ring, memory: [UnsafeCell::new(0), UnsafeCell::new(0)] }
+        Direction { ring, receiver: Receiver::default(), memory: [UnsafeCell::new(0), UnsafeCell::new(0)] }
     }
 
     fn write(&self, k: u64, value: u64) {
@@ -53,7 +54,7 @@ impl Direction {
             thread::yield_now();
         }
         self.write(number, value);
-        let acks = other.map_or(0, |other| other.ring.acks());
+        let acks = other.map_or(0, |other| other.receiver.acks(&other.ring));
         sender.put(number, &self.ring, Header { bytes: 8, location: value as u32, acks }, &[value]);
     }
 
