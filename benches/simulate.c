@@ -476,7 +476,7 @@ static void random_graph(job *j) {
 }
 
 static void random_exchange(job *j) {
-  static const char *const schedules[] = {"direct", "edge_coloring", "edge_coloring, window 2", "edge_coloring, window 3", "edge_coloring, window 4", "auto"};
+  static const char *const schedules[] = {"direct", "edge_coloring, window 1", "edge_coloring", "edge_coloring, window 4", "auto"};
   /* messages of `least` to `most` units */
   static const struct {
     const char *name;
