@@ -82,8 +82,7 @@ impl Pace {
     pub const OWN_CORE: Pace = Pace { polls: 2000, pauses: ALWAYS, enter: 64, ..NEVER };
 
     /// Shared memory, where processes share cores. A message that is missing needs a core as a
-    /// rule: with 3 pauses, 8 processes on 2 cores took 1.15 times as long, with 20 of them up to
-    /// 1.6 times.
+    /// rule: with 3 pauses, 8 processes on 2 cores took 1.15 times as long.
     pub const SHARED_CORE: Pace = Pace { polls: 0, yields: 16, enter: 32, ..NEVER };
 
     /// A caller that tests shared memory, and rests as it likes.
