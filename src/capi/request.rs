@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::args::{self, Results};
 use super::boundary;
+use crate::collective::handle::note_failure;
 use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{self, Communicator, comm};
@@ -64,7 +65,11 @@ unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::resul
         if !(**handle).request.is_persistent() {
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
         }
-        completed.map_err(|e| (user, e))
+        completed.map_err(|e| {
+            // a call that completes several requests reports one error
+            note_failure(user);
+            (user, e)
+        })
     }
 }
 

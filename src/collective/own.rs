@@ -47,6 +47,9 @@ pub struct Own {
     pub number: i64,
     /// This process's rank, and how many processes there are.
     place: [u32; 2],
+    /// True if all processes were started together: those of others can be disconnected, once
+    /// nothing connects them.
+    is_of_one_world: bool,
 }
 
 impl Own {
@@ -57,7 +60,9 @@ impl Own {
         // with more processes on the node than cores, waiting must yield the core unless MPI does
         let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
         let place = [comm.rank()?, comm.size()?];
-        Ok(Own { comm, self_comm: None, waiting, team: Arc::new(team), generation: 0, number, place })
+        let is_of_one_world = comm.view().members()?.iter().all(Option::is_some);
+        let team = Arc::new(team);
+        Ok(Own { comm, self_comm: None, waiting, team, generation: 0, number, place, is_of_one_world })
     }
 
     /// The communicator of this process alone, made if there is none.
@@ -76,7 +81,7 @@ impl Own {
             && self.self_comm.as_ref().is_none_or(|comm| Arc::strong_count(comm) == 1);
         // statistics count for the communicator that they were begun for
         let sound = |comm: &Comm| comm.is_whole().is_ok() && !comm.has_unmatched() && comm.tally().is_none();
-        unused && sound(&self.comm) && self.self_comm.as_deref().is_none_or(sound) && self.team.is_light()
+        unused && self.is_of_one_world && sound(&self.comm) && self.self_comm.as_deref().is_none_or(sound) && self.team.is_light()
     }
 }
 

@@ -34,8 +34,22 @@ pub fn meanwhile(advance: fn()) {
 pub(super) fn complete<T, const N: usize>(
     raw: Communicator,
     comm: Option<&Owned>,
+    requests: [Request; N],
+    buffers: T,
+) -> Result<T> {
+    complete_watching(raw, comm, requests, buffers, |patience| match comm {
+        Some(comm) => patience.look_at_all(comm),
+        None => patience.look_at(raw, 0..raw.size()?),
+    })
+}
+
+/// As [`complete`]; `look` fails if a process has ended that the collectives need.
+pub(super) fn complete_watching<T, const N: usize>(
+    raw: Communicator,
+    comm: Option<&Owned>,
     mut requests: [Request; N],
     buffers: T,
+    look: impl Fn(&mut Patience) -> Result<()>,
 ) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
@@ -44,15 +58,7 @@ pub(super) fn complete<T, const N: usize>(
                 advance();
             }
             if patience.is_over() {
-                match comm {
-                    Some(comm) => patience.look_at_all(comm)?,
-                    None => {
-                        let dead = patience.look(raw, 0..raw.size()?);
-                        if let Some(&rank) = dead.first() {
-                            return Err(Error::Gone { rank }.into());
-                        }
-                    }
-                }
+                look(&mut patience)?;
             }
         }
         Ok(())

@@ -30,6 +30,8 @@ pub struct Group {
     ranks: Vec<u32>,
     /// The caller's place among them.
     me: u32,
+    /// True if collectives need these processes alone: whoever else has ended keeps nobody waiting.
+    is_apart: bool,
 }
 
 impl Group {
@@ -42,7 +44,27 @@ impl Group {
         let Ok(me) = ranks.binary_search(&comm.rank()?) else {
             return Err(Error::Internal("a process is not in its own group".into()).into());
         };
-        Ok(Group { comm: Arc::clone(comm), me: to_u32(me), ranks })
+        Ok(Group { comm: Arc::clone(comm), me: to_u32(me), ranks, is_apart: false })
+    }
+
+    /// The same processes, for calls that need no others, not even alive.
+    #[must_use]
+    pub fn apart(self) -> Group {
+        Group { is_apart: true, ..self }
+    }
+
+    /// Fails if a process is known to have ended that the group needs.
+    fn is_whole(&self) -> Result<()> {
+        if self.is_apart { Ok(()) } else { self.comm.is_whole() }
+    }
+
+    /// Looks for processes that have ended, and that the group needs.
+    fn look(&self, patience: &mut Patience) -> Result<()> {
+        if self.is_apart {
+            patience.look_at(self.comm.view(), self.ranks.iter().copied())
+        } else {
+            patience.look_at_all(&self.comm)
+        }
     }
 
     /// The members that pass the same `color`. Collective over the group: an allgather of a word.
@@ -79,7 +101,7 @@ impl Group {
     /// Gathers `N` words of each member on all. Collective; ceil(log2 n) messages from each of n
     /// members.
     pub fn allgather<const N: usize>(&self, words: [u64; N]) -> Result<Vec<[u64; N]>> {
-        self.comm.is_whole()?;
+        self.is_whole()?;
         coll::count(Some(&self.comm), size_of_val(&words));
         let (size, me) = (self.ranks.len(), self.me as usize);
         // those of the member that comes k places after the caller, at k
@@ -111,7 +133,10 @@ impl Group {
         // change, and neither part is touched, before both requests are complete.
         let posted = unsafe { self.post(known.as_ptr().cast(), new.as_mut_ptr().cast(), bytes, [to, from]) };
         match posted {
-            Ok(requests) => coll::complete(self.comm.view(), Some(&self.comm), requests, all),
+            Ok(requests) => {
+                let look = |patience: &mut Patience| self.look(patience);
+                coll::complete_watching(self.comm.view(), Some(&self.comm), requests, all, look)
+            }
             Err(error) => {
                 // MPI may still write to them
                 std::mem::forget(all);
@@ -145,7 +170,7 @@ impl Group {
     /// Begins a barrier, for a caller that has other things to move forward meanwhile. Collective:
     /// ceil(log2 n) messages without data from each of n members.
     pub fn start_barrier(&self) -> Result<Barrier<'_>> {
-        self.comm.is_whole()?;
+        self.is_whole()?;
         coll::count(Some(&self.comm), 0);
         let mut barrier = Barrier {
             group: self,
@@ -166,7 +191,7 @@ impl Group {
     /// Collective: ceil(log2 n) messages of the list from each of n members, since a maximum may
     /// take a value twice.
     pub fn largest(&self, values: &[f64]) -> Result<Vec<f64>> {
-        self.comm.is_whole()?;
+        self.is_whole()?;
         coll::count(Some(&self.comm), size_of_val(values));
         let (size, me, length) = (self.ranks.len(), self.me as usize, values.len());
         // the largest that the caller knows, and room for those of another member
@@ -203,14 +228,14 @@ impl Barrier<'_> {
     /// Returns true if all members have begun the barrier.
     ///
     /// # Errors
-    /// A process of the communicator has ended.
+    /// A process has ended that the group needs.
     pub fn test(&mut self) -> Result<bool> {
         while self.distance < self.group.ranks.len() {
             let [send, receive] = &mut self.requests;
             let (sent, received) = (send.test()?, receive.test()?);
             if !(sent && received) {
                 if self.patience.is_over() {
-                    self.patience.look_at_all(&self.group.comm)?;
+                    self.group.look(&mut self.patience)?;
                 }
                 return Ok(false);
             }

@@ -67,6 +67,12 @@ impl Patience {
         confirmed
     }
 
+    /// Fails if one of these processes of `comm` is dead.
+    #[cold]
+    pub fn look_at(&mut self, comm: Communicator, wanted: impl Iterator<Item = u32>) -> Result<()> {
+        self.look(comm, wanted).first().map_or(Ok(()), |&rank| Err(Error::Gone { rank }.into()))
+    }
+
     /// Fails if any process of `comm` is dead, for an operation that needs all of them. No
     /// collective on `comm` can complete from then on.
     #[cold]

@@ -78,6 +78,8 @@ pub struct State {
     pub prepared: Option<u64>,
     /// Its place in the node, and how many processes are there.
     pub place: [u32; 2],
+    /// The rank of the node's first process.
+    pub node: u32,
 }
 
 impl State {
@@ -86,7 +88,8 @@ impl State {
     pub fn new(given: [u64; OPERATIONS], proposed: i64, own: Option<&Own>, prepared: Option<&Prepared>) -> State {
         let unmatched = own.is_some_and(|own| own.comm.has_unmatched());
         let place = own.map_or([0, 1], |own| [own.team.me(), own.team.size()]);
-        State { given, unmatched, proposed, prepared: prepared.map(Prepared::word), place }
+        let node = own.map_or(0, |own| own.team.group().ranks()[0]);
+        State { given, unmatched, proposed, prepared: prepared.map(Prepared::word), place, node }
     }
 }
 
@@ -218,10 +221,12 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
 
 /// This process's share of a sum that is 0 if the processes of each node have prepared the same,
 /// and except with probability of about 2^-64 only then: as often as there are others, the first
-/// one of a node adds what each of them subtracts.
+/// one of a node adds what each of them subtracts. What they add depends on the node, so that
+/// differences on two nodes do not cancel each other.
 fn difference(state: &State) -> u64 {
     let [me, processes] = state.place;
-    let word = state.prepared.map_or(0, |word| mix(word.wrapping_add(1)));
+    let node = mix(1 + u64::from(state.node));
+    let word = state.prepared.map_or(0, |word| mix(word.wrapping_add(1) ^ node));
     if me == 0 { word.wrapping_mul(u64::from(processes.max(1)) - 1) } else { word.wrapping_neg() }
 }
 
@@ -271,4 +276,31 @@ fn mismatch(comm: &Comm, neighborhood: &Neighborhood) -> Result<Box<Error>> {
         (other, _) => other,
     };
     Ok(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum over two nodes of two processes each, which have prepared these words.
+    fn sum(words: [[u64; 2]; 2]) -> u64 {
+        let state = |node: usize, me: usize| State {
+            given: [0; OPERATIONS],
+            unmatched: false,
+            proposed: 0,
+            prepared: Some(words[node][me]),
+            place: [to_u32(me), 2],
+            node: to_u32(2 * node),
+        };
+        [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().map(|(node, me)| difference(&state(node, me))).fold(0, u64::wrapping_add)
+    }
+
+    #[test]
+    fn nodes_that_have_prepared_different_things_are_found() {
+        assert_eq!(sum([[7, 7], [9, 9]]), 0);
+        assert_eq!(sum([[7, 7], [7, 7]]), 0);
+        assert_ne!(sum([[7, 9], [7, 7]]), 0);
+        // the same difference the other way round
+        assert_ne!(sum([[7, 9], [9, 7]]), 0);
+    }
 }

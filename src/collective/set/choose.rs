@@ -57,7 +57,7 @@ pub fn connected(comm: &Arc<Comm>, neighborhood: &Neighborhood, whole: bool) -> 
         let words = coll::allgather_words(comm, [labels[lowest as usize].into()], processes)?;
         let next: Vec<u32> = words.iter().map(|&[word]| low_half(word)).collect();
         if next == labels {
-            return Group::new(comm, |rank| labels[rank as usize] == labels[me as usize]);
+            return Ok(Group::new(comm, |rank| labels[rank as usize] == labels[me as usize])?.apart());
         }
         labels = next;
     }

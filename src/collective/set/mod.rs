@@ -62,11 +62,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     own.generation += 1;
     let call = Call { comm, known, is_new, store: &store, grid: grid.as_ref(), prepared, began };
     // SAFETY: the caller vouches for the neighborhoods.
-    let done = unsafe { call.run(own.clone(), gathered, request) };
-    if let (Err(_), true, Some(store)) = (&done, is_new, store.upgrade()) {
-        store.keep(own);
-    }
-    done
+    unsafe { call.run(own, gathered, request) }
 }
 
 /// Lets the processes agree on all that they have to, and on the objects that the neighborhood
