@@ -3,6 +3,7 @@
    of the one before is taken for one of the next. */
 #define _DEFAULT_SOURCE
 #include "resources.h"
+#include "memory.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -80,23 +81,6 @@ static MPI_Comm next(int kind) {
     default: MPI_Comm_split(MPI_COMM_WORLD, test_rank / 2, test_rank, &comm);
   }
   return quiet(comm);
-}
-
-static int all_mappings(void) {
-  int count = 0, c;
-  FILE *maps = fopen("/proc/self/maps", "r");
-  while (maps && (c = fgetc(maps)) != EOF) count += c == '\n';
-  if (maps) fclose(maps);
-  return count;
-}
-
-/* kilobytes of memory in use */
-static long resident(void) {
-  long pages = 0;
-  FILE *statm = fopen("/proc/self/statm", "r");
-  if (statm && fscanf(statm, "%*d %ld", &pages) != 1) pages = 0;
-  if (statm) fclose(statm);
-  return pages * 4;
 }
 
 /* kinds of communicators in turn, and edges; then many that are alike */

@@ -1,16 +1,8 @@
 /* 10^7 operations of each process in one epoch, on random elements of all: memory does not grow. */
+#include "memory.h"
 #include "test.h"
 
 enum { ELEMENTS = 1000, WARM = 100000, MANY = 10000000, MOST_KIB = 2048 };
-
-/* KiB of the process in memory */
-static long resident(void) {
-  long all, pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  if (file == NULL || fscanf(file, "%ld %ld", &all, &pages) != 2) MPI_Abort(MPI_COMM_WORLD, 1);
-  fclose(file);
-  return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static void operations(MPIX_Sparse_window window, int count) {
   static uint64_t results[ELEMENTS];

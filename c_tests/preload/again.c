@@ -6,22 +6,7 @@
 
 #include <pthread.h>
 
-static int mappings(void) {
-  int count = 0, c;
-  FILE *maps = fopen("/proc/self/maps", "r");
-  while (maps && (c = fgetc(maps)) != EOF) count += c == '\n';
-  if (maps) fclose(maps);
-  return count;
-}
-
-/* kilobytes of memory in use */
-static long resident(void) {
-  long pages = 0;
-  FILE *statm = fopen("/proc/self/statm", "r");
-  if (statm && fscanf(statm, "%*d %ld", &pages) != 1) pages = 0;
-  if (statm) fclose(statm);
-  return pages * 4;
-}
+#include "memory.h"
 
 /* one block along each edge, and no other */
 static void exchange(topology *t, int round) {
@@ -249,7 +234,7 @@ static void cycles(int count) {
 static void flat(int count) {
   cycles(300);
   MPI_Barrier(MPI_COMM_WORLD);
-  int had[2] = {test_files(), mappings()};
+  int had[2] = {test_files(), all_mappings()};
   long used = resident();
   double end = MPI_Wtime() + 30;
   for (int done = 0, late = 0; done < count && !late; done += 100) {
@@ -260,7 +245,7 @@ static void flat(int count) {
   MPI_Barrier(MPI_COMM_WORLD);
   /* the MPI may map memory of its own at any time */
   CHECK(test_files() <= had[0] + 2, "%d open files, and %d before", test_files(), had[0]);
-  CHECK(mappings() <= had[1] + 8, "%d mappings, and %d before", mappings(), had[1]);
+  CHECK(all_mappings() <= had[1] + 8, "%d mappings, and %d before", all_mappings(), had[1]);
   CHECK(resident() <= used + 4096, "%ld KiB, and %ld before", resident(), used);
 }
 
