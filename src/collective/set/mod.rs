@@ -97,7 +97,10 @@ fn agree_on_objects(
     let prepared = prepare(own, request);
     let state = State::new(given, 0, Some(own), prepared.as_ref());
     let place = |neighborhood: &Neighborhood, hints: &Hints| {
-        let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).is_some();
+        // parts that no edge connects may have measured, and so have, different schedules
+        let operations = request.as_ref().map_or_else(|_| Operations::default(), |call| kinds(call.operations));
+        let serves = |selected: Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
+        let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).is_some_and(serves);
         handle.neighborhoods.iter().position(|other| other.as_ref().is_some_and(reusable)).map_or(-1, to_int)
     };
     let gathered = agree::gather((own.comm.view(), Some(&own.comm)), request, grid, &state, place)?;
@@ -174,12 +177,8 @@ impl Call<'_> {
         let input =
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
         let wanted = |operation: Operation| requested & operation.bit() != 0;
-        let operations = Operations {
-            gather: wanted(Operation::Gather),
-            alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),
-            reduce: wanted(Operation::Reduce),
-        };
-        let selected = match agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints, operations)) {
+        let operations = kinds(requested);
+        let selected = match agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints)) {
             Some(selected) => vec![selected],
             None => {
                 let outline = Outline { one_node, operations, ..agreed.outline };
@@ -260,20 +259,21 @@ impl Call<'_> {
     }
 }
 
+/// What a schedule has to serve for these operations.
+fn kinds(requested: i32) -> Operations {
+    let wanted = |operation: Operation| requested & operation.bit() != 0;
+    Operations {
+        gather: wanted(Operation::Gather),
+        alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),
+        reduce: wanted(Operation::Reduce),
+    }
+}
+
 /// The schedule of the operation at `place`, which has the same lists and hints on all processes,
-/// and the parameters that it was made with. `None` on all processes if it does not serve.
-fn shared(
-    handle: &Handle,
-    place: usize,
-    neighborhood: &Neighborhood,
-    hints: &mut Hints,
-    operations: Operations,
-) -> Option<Selected> {
+/// and the parameters that it was made with.
+fn shared(handle: &Handle, place: usize, neighborhood: &Neighborhood, hints: &mut Hints) -> Option<Selected> {
     let other = handle.neighborhoods[place].as_ref().filter(|other| other.hints().devices == hints.devices)?;
     let selected = other.reusable_schedule(neighborhood, hints)?;
-    if selected.choice.algorithm.entry().unserved(operations).is_some() {
-        return None;
-    }
     if let Some((machine, origin)) = other.hints().learned.0 {
         hints.learn_machine(machine, origin);
     }
