@@ -31,7 +31,7 @@ use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::passive::Put;
 use crate::mpi::peer::{idle_barrier, now};
 use crate::select::hints::origins::Origin;
-use crate::util::cast::{to_int, whole};
+use crate::util::cast::{to_int, to_usize, whole};
 
 /// Tags on the communicator of the window.
 const WORD: i32 = 1;
@@ -47,11 +47,15 @@ const DATA: usize = 32;
 const LONGEST: usize = SIZES[SIZES.len() - 1];
 const ALL: usize = MESSAGES[MESSAGES.len() - 1] * LONGEST;
 
-/// Microseconds for the exchanges of one length, and how often those of each kind are repeated at
-/// least and at most, beside one that warms up.
+/// Microseconds for the exchanges of one length, and how many of each kind there are at least and
+/// at most, beside one that warms up.
 const BUDGET: f64 = 10_000.0;
-const LEAST: f64 = 5.0;
-const MOST: f64 = 200.0;
+const LEAST: usize = 5;
+const MOST: usize = 200;
+
+/// Most exchanges of one kind that are timed together. An exchange takes hardly any time in which
+/// the other process is ahead; but it is never ahead by more than one.
+const TOGETHER: usize = 8;
 
 /// Microseconds that all may take: else MPI has refused something to the other process.
 const DEADLINE: f64 = 3e6;
@@ -233,25 +237,29 @@ impl Pair {
         Ok(Times::from_numbers(all))
     }
 
-    /// The lower quartiles of the times of exchanges, for each kind. Kinds take turns, so
-    /// that what disturbs some exchanges disturbs all kinds.
+    /// The lower quartiles of the times of exchanges, for each kind. Several in a row are timed
+    /// together where there is time for more than the least number. Kinds take turns, so that what
+    /// disturbs some exchanges disturbs all kinds.
     fn times(&mut self, bytes: usize) -> Result<[f64; KINDS.len()]> {
         let began = now();
         for kind in KINDS {
             self.exchange(kind, bytes)?;
         }
-        let wanted = whole((BUDGET / (now() - began).max(0.1)).clamp(LEAST, MOST));
+        let wanted = whole((BUDGET / (now() - began).max(0.1)).clamp(LEAST as f64, MOST as f64));
         // what process 0 wants counts
         let is_first = self.rank != 0;
         self.post_word(if is_first { wanted } else { 0 })?;
         self.settle()?;
-        let repetitions = if is_first { wanted } else { self.words[1] };
+        let exchanges = to_usize(if is_first { wanted } else { self.words[1] });
+        let together = (exchanges / LEAST).clamp(1, TOGETHER);
         let mut times: [Vec<f64>; KINDS.len()] = Default::default();
-        for _ in 0..repetitions {
+        for _ in 0..exchanges / together {
             for (kind, times) in KINDS.into_iter().zip(&mut times) {
                 let began = now();
-                self.exchange(kind, bytes)?;
-                times.push(now() - began);
+                for _ in 0..together {
+                    self.exchange(kind, bytes)?;
+                }
+                times.push((now() - began) / together as f64);
             }
         }
         Ok(times.map(quartile))

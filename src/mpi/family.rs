@@ -8,7 +8,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Once, OnceLock};
 
-use super::library_version;
+use super::{library_description, library_version};
 use crate::error::{Error, Result};
 use crate::util::backoff::Pace;
 
@@ -88,7 +88,7 @@ pub fn resting(pace: Pace) -> Pace {
 ///   for each target: seen in MPICH 4.0.2 over UCX with eight processes
 ///   (`c_tests/c/win_complete.c`).
 pub fn flaw_of_epochs() -> Option<&'static str> {
-    let version = library_version();
+    let version = library_description();
     if open_mpi_version(&version).is_some_and(|version| version >= 5) {
         return Some("this MPI ends epochs of active targets too early");
     }

@@ -109,8 +109,13 @@ pub fn processor_name() -> String {
     String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned()
 }
 
-/// Returns the name and version of the running MPI library, first line only.
+/// Returns the name and version of the running MPI library, in one line.
 pub fn library_version() -> String {
+    library_description().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Returns all that the running MPI library says of itself (`MPI_Get_library_version`).
+fn library_description() -> String {
     /// More than any MPI's `MPI_MAX_LIBRARY_VERSION_STRING`: the library may run under another MPI
     /// than it was built for.
     const LENGTH: usize = 1 << 16;
@@ -121,7 +126,6 @@ pub fn library_version() -> String {
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
         text.truncate(usize::try_from(length).unwrap_or(0));
         // Open MPI 4 counts the terminating null
-        let text = String::from_utf8_lossy(&text).replace('\t', " ");
-        text.lines().next().unwrap_or_default().trim_end_matches('\0').to_owned()
+        String::from_utf8_lossy(&text).replace('\t', " ").trim_end_matches('\0').to_owned()
     }
 }
