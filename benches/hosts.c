@@ -3,11 +3,11 @@
  * namespaces.
  *
  * Alternatives are `direct`, Irecv/Isend/Waitall by hand, native MPI_Neighbor_alltoallv, and those
- * of our other schedules that the graph and the hosts allow. What `auto` and `measure` take is timed
- * once: under its own name, or as theirs where it is none of the alternatives. Weights are bytes;
- * all processes make every call, and the library knows it. What each delivers is checked before it
- * is timed. Lengths end where a call takes more than LONGEST_CALL; `measure` makes its trial calls
- * up to LONGEST_TRIAL, and where they do not end in TRIAL seconds it is undecided.
+ * of our other schedules that the graph and the hosts allow. What `auto` and `measure` take is
+ * timed once: under its own name, or as theirs where it is none of the alternatives. Weights are
+ * bytes; all processes make every call, and the library knows it. What each delivers is checked
+ * before it is timed. Lengths end where a call takes more than LONGEST_CALL; `measure` makes its
+ * trial calls up to LONGEST_TRIAL, and where they do not end in TRIAL seconds it is undecided.
  *
  * Each line: graph | length | alternative | milliseconds | ratio to `direct` | what it took | ratio
  * of that to the best of our schedules with the default window.
