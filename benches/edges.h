@@ -147,16 +147,18 @@ static inline void grid_edges(problem *p) {
   memcpy(p->targets, p->sources, sizeof(int) * 4);
 }
 
-/* to k others drawn at random (all others, where there are not so many): the same graph for all
-   block sizes */
-static inline void random_edges(problem *p, int k) {
+/* to `least` to `most` others drawn at random (all others, where there are not so many): the same
+   graph for all block sizes */
+static inline void random_edges(problem *p, int least, int most) {
   char *hit = need((size_t)n * n);
-  if (k > n - 1) k = n - 1;
-  for (int s = 0; s < n; s++)
+  for (int s = 0; s < n; s++) {
+    int k = least + (int)(mix((uint64_t)s) % (uint64_t)(most - least + 1));
+    if (k > n - 1) k = n - 1;
     for (int i = 0, drawn = 0; drawn < k; i++) {
       int t = (int)(mix((uint64_t)s * 1000 + (uint64_t)i) % (uint64_t)n);
       if (t != s && !hit[s * n + t]) hit[s * n + t] = 1, drawn++;
     }
+  }
   allocate(p, n);
   p->in = p->out = 0;
   for (int r = 0; r < n; r++) {
@@ -164,6 +166,36 @@ static inline void random_edges(problem *p, int k) {
     if (hit[me * n + r]) p->targets[p->out++] = r;
   }
   free(hit);
+}
+
+/* a step from a process to a neighbor on a grid, corners included; three dimensions at most */
+typedef struct {
+  int by[3];
+} step;
+
+enum { MOST_STEPS = 26 };
+
+/* 2-D 9-point or 3-D 27-point on a periodic grid, whose communicator is returned: the edges, and
+   their steps */
+static inline MPI_Comm box_edges(problem *p, int dimensions, step steps[MOST_STEPS]) {
+  int dims[3] = {0}, periods[3] = {1, 1, 1}, here[3], places = dimensions == 3 ? 27 : 9, k = 0;
+  MPI_Comm cart;
+  allocate(p, places - 1);
+  MPI_Dims_create(n, dimensions, dims);
+  MPI_Cart_create(MPI_COMM_WORLD, dimensions, dims, periods, 0, &cart);
+  MPI_Cart_coords(cart, me, dimensions, here);
+  for (int place = 0; place < places; place++) {
+    int to[3], from[3];
+    if (place == places / 2) continue;
+    for (int d = dimensions - 1, left = place; d >= 0; d--, left /= 3) {
+      int by = steps[k].by[d] = left % 3 - 1;
+      to[d] = (here[d] + by + dims[d]) % dims[d], from[d] = (here[d] - by + dims[d]) % dims[d];
+    }
+    MPI_Cart_rank(cart, to, &p->targets[k]);
+    MPI_Cart_rank(cart, from, &p->sources[k]);
+    k++;
+  }
+  return cart;
 }
 
 static inline void equal_blocks(problem *p, int bytes) {
@@ -208,26 +240,21 @@ static inline void strided_blocks(problem *p, int bytes) {
 /* 3-D 27-point on a periodic grid of processes: the edges, and a field of width^3 doubles, whose
    blocks are subarrays */
 static inline void halo_edges(problem *p, int width) {
-  int dims[3] = {0, 0, 0}, periods[3] = {1, 1, 1}, c[3], full = width + 2, k = 0;
-  MPI_Comm cart;
-  allocate(p, 26);
+  step steps[MOST_STEPS];
+  int full = width + 2;
+  MPI_Comm cart = box_edges(p, 3, steps);
+  MPI_Comm_free(&cart);
   allocate_types(p);
-  p->boxes_in = need(sizeof(box) * 26), p->boxes_out = need(sizeof(box) * 26);
+  p->boxes_in = need(sizeof(box) * MOST_STEPS), p->boxes_out = need(sizeof(box) * MOST_STEPS);
   p->full = full;
-  MPI_Dims_create(n, 3, dims);
-  MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &cart);
-  MPI_Cart_coords(cart, me, 3, c);
-  for (int o = 0; o < 27; o++) {
-    int at[3] = {o / 9 - 1, o / 3 % 3 - 1, o % 3 - 1}, to[3], from[3], sub[3], start_out[3], start_in[3], all[3] = {full, full, full};
-    if (o == 13) continue;
+  for (int k = 0; k < MOST_STEPS; k++) {
+    int sub[3], start_out[3], start_in[3], all[3] = {full, full, full};
     for (int d = 0; d < 3; d++) {
-      to[d] = (c[d] + at[d] + dims[d]) % dims[d], from[d] = (c[d] - at[d] + dims[d]) % dims[d];
-      sub[d] = at[d] ? 1 : width;
-      start_out[d] = at[d] > 0 ? width : 1;
-      start_in[d] = at[d] > 0 ? 0 : at[d] < 0 ? width + 1 : 1;
+      int by = steps[k].by[d];
+      sub[d] = by ? 1 : width;
+      start_out[d] = by > 0 ? width : 1;
+      start_in[d] = by > 0 ? 0 : by < 0 ? width + 1 : 1;
     }
-    MPI_Cart_rank(cart, to, &p->targets[k]);
-    MPI_Cart_rank(cart, from, &p->sources[k]);
     MPI_Type_create_subarray(3, all, sub, start_out, MPI_ORDER_C, MPI_DOUBLE, &p->types_out[k]);
     MPI_Type_create_subarray(3, all, sub, start_in, MPI_ORDER_C, MPI_DOUBLE, &p->types_in[k]);
     p->types_out[k] = keep_type(p, p->types_out[k]);
@@ -237,9 +264,7 @@ static inline void halo_edges(problem *p, int width) {
     p->boxes_in[k] = (box){{start_in[0], start_in[1], start_in[2]}, {sub[0], sub[1], sub[2]}};
     p->first_out[k] = (MPI_Aint)sizeof(double) * ((start_out[0] * full + start_out[1]) * full + start_out[2]);
     p->first_in[k] = (MPI_Aint)sizeof(double) * ((start_in[0] * full + start_in[1]) * full + start_in[2]);
-    k++;
   }
-  MPI_Comm_free(&cart);
   p->send = p->recv = need(p->room_out = p->room_in = sizeof(double) * full * full * full);
 }
 
@@ -273,7 +298,7 @@ static inline void release(problem *p) {
 
 /* Calls that are checked one right after the other, with other data each: what one leaves behind
    must not serve the next. */
-enum { CHECKED = 3 };
+static int checked = 3;
 
 static inline void *result_of(problem *p) { return p->sum ? (char *)p->sum : p->recv; }
 static inline size_t room_of_result(const problem *p) { return p->sum ? p->room_out : p->room_in; }
@@ -345,9 +370,9 @@ static inline void add_blocks(problem *p) {
 /* Returns true if an alternative delivers the same bytes as messages by hand, on all processes. */
 static inline int delivers_same(const alternative *a) {
   problem *p = a->on;
-  char *expected[CHECKED];
+  char *expected[checked];
   int same = 1;
-  for (int c = 0; c < CHECKED; c++) {
+  for (int c = 0; c < checked; c++) {
     fill_buffers(p, c);
     by_hand(p);
     if (p->sum) add_blocks(p);
@@ -355,7 +380,7 @@ static inline int delivers_same(const alternative *a) {
     memcpy(expected[c], result_of(p), room_of_result(p));
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int c = 0; c < CHECKED; c++) {
+  for (int c = 0; c < checked; c++) {
     fill_buffers(p, c);
     a->run(p);
     if (memcmp(expected[c], result_of(p), room_of_result(p))) same = 0;

@@ -73,7 +73,7 @@ static void random_graph(void) {
   if (k == 0) return;
   for (int s = 0; s < SIZES; s += crowded ? 3 : 1) {
     problem p;
-    random_edges(&p, k);
+    random_edges(&p, k, k);
     equal_blocks(&p, sizes[s]);
     char what[40];
     snprintf(what, sizeof what, "random k = %d", k);

@@ -25,6 +25,9 @@ static double budget = 6.0; /* seconds for one case */
 static double quantile = 0.5;
 /* fewest calls of a batch where processes share cores, and fewest rounds, whatever the budget */
 static int least_calls = 20, least_rounds = 5;
+/* calls on each side of a batch that do not count where processes share cores, and those that tell
+   how long a call takes */
+static int settling_calls = 4, trial_calls = 4;
 
 typedef struct problem problem;
 
@@ -199,14 +202,14 @@ static inline double batch(const alternative *a, int calls) {
   a->run(a->on);
   MPI_Barrier(MPI_COMM_WORLD);
   /* where processes share cores, they leave the barrier a scheduler's time slice apart */
-  for (int i = 0; i < 4 && crowded; i++) a->run(a->on);
+  for (int i = 0; i < settling_calls && crowded; i++) a->run(a->on);
   double switches = switches_so_far(), start = MPI_Wtime();
   for (int i = 0; i < calls; i++) a->run(a->on);
   double mine = (MPI_Wtime() - start) / calls, slowest;
   switches = (switches_so_far() - switches) / calls / n;
   /* where processes share cores, one that waits in a collective may spin on a core that a neighbor
      needs to finish its timed calls */
-  for (int i = 0; i < 4 && crowded; i++) a->run(a->on);
+  for (int i = 0; i < settling_calls && crowded; i++) a->run(a->on);
   MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(&switches, &switched, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return slowest;
@@ -241,7 +244,7 @@ static inline void make_samples(samples *s, int alternatives) {
 static inline void calibrate_batches(const alternative *list, int alternatives, int calls[MOST]) {
   for (int a = 0; a < alternatives; a++) {
     int least = crowded ? least_calls : 4;
-    double once = batch(&list[a], 4);
+    double once = batch(&list[a], trial_calls);
     calls[a] = (int)((crowded ? 3e-3 : 2e-4) / once);
     if (calls[a] < least) calls[a] = least;
     MPI_Bcast(&calls[a], 1, MPI_INT, 0, MPI_COMM_WORLD);

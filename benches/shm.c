@@ -589,7 +589,7 @@ static int random_targets(void) { return n - 1 < 6 ? n - 1 : 6; }
 
 static void random_graph(int bytes) {
   problem p;
-  random_edges(&p, random_targets());
+  random_edges(&p, random_targets(), random_targets());
   equal_blocks(&p, bytes);
   exchange_on(&p, "random", size_name(bytes));
 }
@@ -600,7 +600,7 @@ static void common_on(int bytes, int reduce) {
   void (*reduces[KINDS])(problem *) = {
       [PLAN] = plan_step, [BLOCKING] = our_reduce_step, [NATIVE] = native_reduce_step, [BY_HAND] = reduce_by_hand_step, [STARTALL] = reduce_by_startall_step};
   problem p;
-  random_edges(&p, random_targets());
+  random_edges(&p, random_targets(), random_targets());
   common_block(&p, bytes, reduce);
   finish_graph(&p);
   if (reduce) MPIX_Neighbor_reduce_plan(p.send, common(&p), p.type, p.sum, common(&p), p.type, MPI_SUM, p.comm, MPI_INFO_NULL, &p.plan);

@@ -117,7 +117,7 @@ static void expect_sums(const alternative *a) {
   const size_t out = p->room_out / sizeof(double), in = p->room_in / sizeof(double);
   double *sent = (double *)(void *)p->send, *expected = need(p->room_in);
   for (size_t k = 0; k < in; k++) p->sum[k] = expected[k] = (double)k;
-  for (int c = 0; c < CHECKED; c++) {
+  for (int c = 0; c < checked; c++) {
     for (size_t k = 0; k < out; k++) sent[k] = (double)(mix((uint64_t)me << 40 | (uint64_t)c << 56 | k) % 1000);
     by_hand(p);
     add(expected, (const double *)(void *)p->recv, in);
@@ -161,7 +161,7 @@ static void ring(int degree) {
 static void random_graph(void) {
   for (int s = 0; s < SIZES; s += 2) {
     problem p;
-    random_edges(&p, n - 1 < 6 ? n - 1 : 6);
+    random_edges(&p, 6, 6);
     accumulate_on(&p, "random", sizes[s]);
   }
 }
