@@ -33,17 +33,13 @@ typedef struct {
   Wrapped **list;
   MPI_Request *real;
   int length, room;
+  /* true if the next test looks, after time that has been let pass */
+  int looks;
 } Waiting;
 
 static Waiting *all;
 static int processes;
 static Wrapped *unused;
-
-/* lets simulated time pass, in which other processes and messages go on */
-void mpixn_pass_time(double microseconds) {
-  struct timespec rest = {0, (long)(1e3 * microseconds)};
-  smpi_nanosleep(&rest, NULL);
-}
 
 static void out_of_memory(void) {
   fprintf(stderr, "mpix-neighbor: the simulation is out of memory\n");
@@ -62,6 +58,13 @@ static Waiting *waiting(void) {
     processes = size;
   }
   return &all[rank];
+}
+
+/* lets simulated time pass, in which other processes and messages go on */
+void mpixn_pass_time(double microseconds) {
+  struct timespec rest = {0, (long)(1e3 * microseconds)};
+  smpi_nanosleep(&rest, NULL);
+  waiting()->looks = 1;
 }
 
 /* something has happened: what is not complete may be so soon */
@@ -113,10 +116,14 @@ static void ask(Wrapped *w) {
 
 /* SimGrid keeps each message that PMPI_Test finds complete in a list of the process for good, and
    searches that whole list whenever another one ends. Only waits take it out. So what is complete
-   shows after ROUNDS tests, in the wait of in_vain. A cancelled receive is no good for that. */
+   shows after ROUNDS tests, in the wait of in_vain. A cancelled receive is no good for that, and who
+   has let time pass asks whether it was enough. */
 static int is_done(Wrapped *w) {
-  if (w->cancelled && w->active && !w->done) ask(w);
-  return w->done || !w->active;
+  if (w->done || !w->active) return 1;
+  Waiting *process = waiting();
+  if (w->cancelled || process->looks) ask(w);
+  process->looks = 0;
+  return w->done;
 }
 
 /* takes the result of a complete request */
