@@ -116,8 +116,8 @@ static void ask(Wrapped *w) {
 
 /* SimGrid keeps each message that PMPI_Test finds complete in a list of the process for good, and
    searches that whole list whenever another one ends. Only waits take it out. So what is complete
-   shows after ROUNDS tests, in the wait of in_vain. A cancelled receive is no good for that, and who
-   has let time pass asks whether it was enough. */
+   shows after ROUNDS tests, in the wait of in_vain. A cancelled receive is no good for that, and
+   who has let time pass asks whether it was enough. */
 static int is_done(Wrapped *w) {
   if (w->done || !w->active) return 1;
   Waiting *process = waiting();
