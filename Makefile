@@ -210,6 +210,10 @@ $(OUT)/%: examples/%.c $(wildcard examples/*.h) $(HEADER) $(LIB) | $(OUT)
 $(OUT)/%: benches/%.c $(wildcard benches/*.h) $(HEADER) $(LIB) | $(OUT)
 	$(COMPILE) $< -o $@ $(LINK) -lm
 
+# memory of the simulator
+$(OUT)/memory.so: scripts/smpi/memory.c | $(OUT)
+	$(CC) -O2 -Wall -Wextra -fPIC -shared $< -o $@
+
 # what a call costs through the front
 $(OUT)/front: benches/front.c | $(OUT)
 	$(COMPILE) $< -o $@ -ldl
@@ -471,7 +475,7 @@ simulated: export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 16
 simulated: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 1
 # the program for that; how fast it runs does not matter, as only messages take simulated time
 simulated:
-	@$(MAKE) build/$(subst /,-,$(patsubst /%,%,$(SIMULATOR)))/simulate MPICC=$(SIMULATOR)
+	@$(MAKE) $(addprefix build/$(subst /,-,$(patsubst /%,%,$(SIMULATOR)))/,simulate memory.so) MPICC=$(SIMULATOR)
 
 # this library, the MPI's own collectives and messages by hand
 bench:

@@ -5,8 +5,8 @@
  * A call begins at the same time on all processes and ends on the slowest one. What each
  * alternative delivers is checked in each call.
  *
- * Usage: simulate sparse|bfs|nbody|halo|random|patterns|set|machine [PARAMETERS]; PARAMETERS is a
- * file of LogGP parameters for the model */
+ * Usage: simulate sparse|bfs|nbody|halo|random|patterns|permutations|set|machine [PARAMETERS];
+ * PARAMETERS is a file of LogGP parameters for the model */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <mpix_neighbor.h>
@@ -61,7 +61,7 @@ static const double step = 1;
 
 /* the longest call of each step: all processes share the program's variables, so that no message
    is needed to take times */
-enum { STEPS = 2048 };
+enum { STEPS = 4096 };
 static double longest[STEPS];
 
 /* all processes leave at the same time, that of their next step, which is returned */
@@ -98,6 +98,14 @@ static void print(const job *j, const char *name, double us, double hand, double
   if (model > 0) printf("  model %10.2f us (%.2f)", model, model / us);
   printf("\n"), fflush(stdout);
 }
+
+/* Bytes that the library has in all processes, and had at most since the last call, by the
+   preloaded scripts/smpi/memory.c. */
+void simulator_memory(size_t *now, size_t *most) __attribute__((weak));
+
+/* Nodes of SimGrid's lists, by the same: those of messages are gone when all have arrived, but for
+   some. */
+size_t simulator_nodes(void) __attribute__((weak));
 
 /* ---- sparse exchange */
 
@@ -366,7 +374,9 @@ static char byte_of(int from, int to, int tag, int round) { return (char)mix(((u
 
 static double time_exchange(job *j, const char *name, void (*run)(job *)) {
   double sum = 0;
+  size_t nodes = 0;
   for (int call = -1; call < CALLS; call++) {
+    if (call == 0 && simulator_nodes) nodes = simulator_nodes();
     j->round++;
     for (int i = 0; i < j->edges_out; i++) memset(j->send + j->at_out[i], byte_of(j->me, j->to[i], j->tags_out[i], j->round), (size_t)j->bytes_out[i]);
     double begin = together(j);
@@ -379,6 +389,7 @@ static double time_exchange(job *j, const char *name, void (*run)(job *)) {
         if (j->recv[j->at_in[i] + b] != expected) fail(j, name, "a wrong byte");
     }
   }
+  if (simulator_nodes && simulator_nodes() > nodes + (size_t)j->n * (size_t)j->in) fail(j, name, "SimGrid keeps messages that have arrived");
   return sum / CALLS;
 }
 
@@ -439,16 +450,39 @@ static void grid(job *j) {
   }
 }
 
+/* true if messages of so many bytes are simulated: not if SIMULATE_LARGEST is less */
+static int is_wanted(int bytes) {
+  const char *largest = getenv("SIMULATE_LARGEST");
+  return !largest || bytes <= atoi(largest);
+}
+
 static void halo(job *j) {
   static const char *const schedules[] = {"direct", "combining", "auto"};
   static const int sizes[] = {8, 256, 1024, 16384};
   grid(j);
-  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes && is_wanted(sizes[s]); s++) {
     for (int i = 0; i < HALO; i++) j->bytes_in[i] = j->bytes_out[i] = sizes[s];
     give_buffers(j);
     if (j->me == 0) printf("27-point halo, blocks of %d bytes\n", sizes[s]);
     compare(j, schedules, 3, 1);
   }
+}
+
+/* one more permutation without fixed points: the next process of each (Sattolo: one cycle) */
+static void draw_cycle(const job *j, uint64_t *seed, int *order) {
+  for (int p = 0; p < j->n; p++) order[p] = p;
+  for (int p = j->n - 1; p > 0; p--) {
+    *seed = mix(*seed);
+    int q = (int)(*seed % (uint64_t)p), moved = order[p];
+    order[p] = order[q], order[q] = moved;
+  }
+}
+
+/* the i-th edge of each process is that of a permutation */
+static void take_edges(job *j, int i, const int *order) {
+  j->to[i] = order[j->me];
+  for (int p = 0; p < j->n; p++)
+    if (order[p] == j->me) j->from[i] = p;
 }
 
 /* each process sends to RANDOM others and receives from as many: permutations without fixed
@@ -459,16 +493,8 @@ static void random_graph(job *j) {
   MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
   allocate(j, RANDOM);
   for (int i = 0; i < RANDOM; i++) {
-    for (int p = 0; p < j->n; p++) order[p] = p;
-    /* Sattolo: one cycle */
-    for (int p = j->n - 1; p > 0; p--) {
-      seed = mix(seed);
-      int q = (int)(seed % (uint64_t)p), moved = order[p];
-      order[p] = order[q], order[q] = moved;
-    }
-    j->to[i] = order[j->me];
-    for (int p = 0; p < j->n; p++)
-      if (order[p] == j->me) j->from[i] = p;
+    draw_cycle(j, &seed, order);
+    take_edges(j, i, order);
   }
   free(order);
   /* edges that repeat match in the order of both lists: by permutation */
@@ -484,7 +510,7 @@ static void random_exchange(job *j) {
   } cases[] = {{"32 KiB", 4, 4}, {"8 to 64 KiB", 1, 8}, {"256 KiB", 32, 32}};
   enum { UNIT = 8192 };
   random_graph(j);
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+  for (size_t c = 0; c < sizeof cases / sizeof *cases && is_wanted(UNIT * cases[c].most); c++) {
     uint64_t lengths = (uint64_t)(cases[c].most - cases[c].least + 1);
     for (int i = 0; i < RANDOM; i++) {
       j->bytes_out[i] = UNIT * (cases[c].least + (int)(mix(((uint64_t)j->me << 8) + (uint64_t)i) % lengths));
@@ -528,21 +554,87 @@ static void patterns(job *j) {
   }
 }
 
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* milliseconds of a permutation */
+static double time_permutation(job *j, const int *order, int bytes) {
+  double model;
+  char chosen[32];
+  take_edges(j, 0, order);
+  j->bytes_in[0] = j->bytes_out[0] = bytes;
+  give_buffers(j);
+  set(j, "direct", 0, &model, chosen);
+  return time_exchange(j, "permutation", exchange) / 1e3;
+}
+
+/* IrregPC, Table 3, Figures 4 and 5: the exchange with process p xor 1, 2, 4, ..., and the spread
+   of random permutations */
+static void permutations(job *j) {
+  static const int sizes[] = {1024, 262144};
+  enum { DRAWN = 100 };
+  int *order = need(sizeof(int) * (size_t)j->n);
+  double times[DRAWN], sum;
+  uint64_t seed = 1;
+  if (j->n & (j->n - 1)) fail(j, "permutations", "the number of processes is no power of two");
+  MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
+  allocate(j, 1);
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    if (j->me == 0) printf("permutations, messages of %d bytes\n", sizes[s]);
+    for (int distance = 1; distance < j->n; distance *= 2) {
+      for (int p = 0; p < j->n; p++) order[p] = p ^ distance;
+      double ms = time_permutation(j, order, sizes[s]);
+      if (j->me == 0) printf("  xor %-20d %10.3f ms\n", distance, ms);
+    }
+    sum = 0;
+    for (int i = 0; i < DRAWN; i++) {
+      draw_cycle(j, &seed, order);
+      times[i] = time_permutation(j, order, sizes[s]);
+      sum += times[i];
+    }
+    double mean = sum / DRAWN;
+    int near = 0;
+    for (int i = 0; i < DRAWN; i++) near += times[i] > 0.9 * mean && times[i] < 1.1 * mean;
+    qsort(times, DRAWN, sizeof *times, by_value);
+    if (j->me == 0) printf("  %d at random, mean      %10.3f ms  %.3f to %.3f, %d within 10 %%\n", DRAWN, mean, times[0], times[DRAWN - 1], near);
+  }
+  free(order);
+}
+
+/* a set call: its time, and what the library has of memory afterwards, and had at most */
+static void time_set(job *j, const char *name, const char *schedule) {
+  double model;
+  char chosen[32];
+  size_t now, most;
+  if (simulator_memory) simulator_memory(&now, &most);
+  print(j, name, set(j, schedule, 0, &model, chosen), 0, 0);
+  if (simulator_memory && j->me == 0) {
+    simulator_memory(&now, &most);
+    printf("    then the library has %5zu B a process, %5zu B at most\n", now / (size_t)j->n, most / (size_t)j->n), fflush(stdout);
+  }
+}
+
 static void sets(job *j) {
   static const char *const schedules[] = {"direct", "distributed_coloring", "edge_coloring", "auto"};
   double model;
   char chosen[32];
+  size_t now, most;
+  if (simulator_memory) simulator_memory(&now, &most);
   random_graph(j);
   for (int i = 0; i < RANDOM; i++) j->bytes_in[i] = j->bytes_out[i] = 32768;
-  /* measures the machine, on another communicator than that of the first call */
+  /* measures the machine, on another communicator than that of the first call; SIMULATE_FEW: not,
+     and without what process 0 plans */
   MPI_Comm comm = j->comm;
   MPI_Comm_dup(comm, &j->comm);
-  set(j, "auto", 0, &model, chosen);
+  const char *few = getenv("SIMULATE_FEW");
+  set(j, few ? "direct" : "auto", 0, &model, chosen);
   MPI_Comm_free(&j->comm);
   j->comm = comm;
   if (j->me == 0) printf("set calls, random graph, %d edges each way a process\n", RANDOM);
-  print(j, "first, direct", set(j, "direct", 0, &model, chosen), 0, 0);
-  for (int s = 0; s < 4; s++) print(j, schedules[s], set(j, schedules[s], 0, &model, chosen), 0, 0);
+  time_set(j, "first, direct", "direct");
+  for (int s = 0; s < (few ? 2 : 4); s++) time_set(j, schedules[s], schedules[s]);
 }
 
 /* the parameters that the library measures here */
@@ -576,10 +668,11 @@ int main(int argc, char **argv) {
   else if (!strcmp(what, "halo")) halo(&j);
   else if (!strcmp(what, "random")) random_exchange(&j);
   else if (!strcmp(what, "patterns")) patterns(&j);
+  else if (!strcmp(what, "permutations")) permutations(&j);
   else if (!strcmp(what, "set")) sets(&j);
   else if (!strcmp(what, "machine")) machine(&j);
   else known = 0;
-  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|bfs|nbody|halo|random|patterns|set|machine [PARAMETERS]\n");
+  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|bfs|nbody|halo|random|patterns|permutations|set|machine [PARAMETERS]\n");
   MPI_Finalize();
   return !known;
 }

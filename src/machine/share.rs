@@ -13,6 +13,7 @@ use std::hint::black_box;
 use super::buffer::written;
 use crate::error::Result;
 use crate::model::{Loggp, Sharing};
+use crate::mpi;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::Requests;
@@ -44,6 +45,13 @@ const DURATION: f64 = 400.0;
 
 /// Lengths of the longer messages.
 const LENGTHS: std::ops::RangeInclusive<f64> = 16_384.0..=1_048_576.0;
+
+/// Bytes of one such message of all simulated processes, if they are more than 128: they share the
+/// memory of one.
+const SIMULATED: f64 = 134_217_728.0;
+
+/// The longest message of thousands of simulated processes.
+const SHORTEST: f64 = 65_536.0;
 
 /// Measures all but the copy, with what was measured between two nodes. Collective; takes some
 /// milliseconds for each distance, and 8 times the longest message of memory.
@@ -107,7 +115,9 @@ fn links(comm: &Comm, nodes: &Locality, per_byte: f64) -> Result<([f64; Sharing:
     let (count, me) = (nodes.nodes(), comm.rank()?);
     let mut links = Sharing::UNKNOWN.links;
     let most = (0..count).map(|node| nodes.members(node).len()).max().unwrap_or(1) as f64;
-    let long = whole((DURATION / per_byte / most).clamp(*LENGTHS.start(), *LENGTHS.end()));
+    let together = f64::from(count) * most;
+    let longest = if mpi::is_simulated() { (SIMULATED / together).clamp(SHORTEST, *LENGTHS.end()) } else { *LENGTHS.end() };
+    let long = whole((DURATION / per_byte / most).clamp(*LENGTHS.start(), longest));
     let lengths = [to_usize(long) / 4, to_usize(long)];
     let words = lengths.map(|length| length / size_of::<u32>());
     let mut spare = share_outcome(comm, (0..2 * SEVERAL).map(|_| written(words[1])).collect::<Result<Vec<Vec<u32>>>>())?;

@@ -199,6 +199,17 @@ fn scatter_formulas() {
     }
 }
 
+/// Figures 9 and 10 of the LogGP paper: 10 items for each of 6 processes, in sets that stay
+/// together; and with that of process 3 divided, 8 items by process 2 and 2 by process 4. Before,
+/// process 4 passes the set of process 5 on.
+#[test]
+fn a_divided_set_of_items() {
+    let params = loggp(4.0, 1.0, 4.0, 1.0);
+    let together = [vec![(0, 4, 20)], vec![(0, 2, 20), (4, 5, 10)], vec![(0, 1, 10), (2, 3, 10)]];
+    let divided = [vec![(0, 4, 22)], vec![(0, 2, 18), (4, 5, 10)], vec![(0, 1, 10), (2, 3, 8), (4, 3, 2)]];
+    assert_eq!([together, divided].map(|rounds| made(6, &rounds).total(&params)), [63.0, 61.0]);
+}
+
 /// A star of `processes` processes around process 0, with `edges` (times, weight) to each of the
 /// others.
 fn star(processes: u32, edges: &[(u32, u32)]) -> Vec<Neighborhood> {
