@@ -15,7 +15,7 @@ static char value(int from, int call) { return (char)(7 * call + from); }
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
-  if (argc < 2 && (is_mpich_over_ucx() || is_open_mpi_5())) return skip();
+  if (argc < 2 && are_epochs_flawed()) return skip();
   int others = 0, wrong = 0, *ranks = malloc((size_t)test_size * sizeof *ranks);
   for (int r = 0; r < test_size; r++)
     if (r != test_rank) ranks[others++] = r;
