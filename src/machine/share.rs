@@ -46,12 +46,10 @@ const DURATION: f64 = 400.0;
 /// Lengths of the longer messages.
 const LENGTHS: std::ops::RangeInclusive<f64> = 16_384.0..=1_048_576.0;
 
-/// Bytes of one such message of all simulated processes, if they are more than 128: they share the
-/// memory of one.
+/// Bytes of one such message of each simulated process together, and of the longest one however
+/// many processes there are.
 const SIMULATED: f64 = 134_217_728.0;
-
-/// The longest message of thousands of simulated processes.
-const SHORTEST: f64 = 65_536.0;
+const SIMULATED_LEAST: f64 = 65_536.0;
 
 /// Measures all but the copy, with what was measured between two nodes. Collective; takes some
 /// milliseconds for each distance, and 8 times the longest message of memory.
@@ -110,14 +108,19 @@ fn round_trip(peer: Peer) -> Result<f64> {
     Ok(best)
 }
 
+/// The longest message where there are so many processes. Simulated ones share the memory of one
+/// process of the system.
+fn longest(processes: f64) -> f64 {
+    let most = *LENGTHS.end();
+    if mpi::is_simulated() { (SIMULATED / processes).clamp(SIMULATED_LEAST, most) } else { most }
+}
+
 /// Times for each byte that leaves a node: for all distances, and to nodes at random.
 fn links(comm: &Comm, nodes: &Locality, per_byte: f64) -> Result<([f64; Sharing::DISTANCES], Option<f64>)> {
     let (count, me) = (nodes.nodes(), comm.rank()?);
     let mut links = Sharing::UNKNOWN.links;
     let most = (0..count).map(|node| nodes.members(node).len()).max().unwrap_or(1) as f64;
-    let together = f64::from(count) * most;
-    let longest = if mpi::is_simulated() { (SIMULATED / together).clamp(SHORTEST, *LENGTHS.end()) } else { *LENGTHS.end() };
-    let long = whole((DURATION / per_byte / most).clamp(*LENGTHS.start(), longest));
+    let long = whole((DURATION / per_byte / most).clamp(*LENGTHS.start(), longest(f64::from(count) * most)));
     let lengths = [to_usize(long) / 4, to_usize(long)];
     let words = lengths.map(|length| length / size_of::<u32>());
     let mut spare = share_outcome(comm, (0..2 * SEVERAL).map(|_| written(words[1])).collect::<Result<Vec<Vec<u32>>>>())?;
