@@ -3,11 +3,12 @@
  * namespaces.
  *
  * Alternatives are `direct`, Irecv/Isend/Waitall by hand, native MPI_Neighbor_alltoallv, and those
- * of our other schedules that the graph and the hosts allow. What `auto` and `measure` take is
- * timed once: under its own name, or as theirs where it is none of the alternatives. Weights are
- * bytes; all processes make every call, and the library knows it. What each delivers is checked
- * before it is timed. Lengths end where a call takes more than LONGEST_CALL; `measure` makes its
- * trial calls up to LONGEST_TRIAL, and where they do not end in TRIAL seconds it is undecided.
+ * of our other schedules that the graph and the hosts allow. What `auto`, `model` and `measure`
+ * take is timed once: under its own name, or as theirs where it is none of the alternatives.
+ * Weights are bytes; all processes make every call, and the library knows it. What each delivers
+ * is checked before it is timed. Lengths end where a call takes more than LONGEST_CALL; `measure`
+ * makes its trial calls up to LONGEST_TRIAL, and where they do not end in TRIAL seconds it is
+ * undecided.
  *
  * Each line: graph | length | alternative | milliseconds | ratio to `direct` | what it took | ratio
  * of that to the best of our schedules with the default window.
@@ -24,7 +25,7 @@ typedef struct {
 } variant;
 
 /* the first ones are not chosen themselves */
-enum { DIRECT, HAND, NATIVE, WINDOW_1, COLORING, WINDOW_4, COMBINING, NODE_AWARE, RMA, MEASURE, AUTO, ALL };
+enum { DIRECT, HAND, NATIVE, WINDOW_1, COLORING, WINDOW_4, COMBINING, NODE_AWARE, RMA, MEASURE, MODEL, AUTO, ALL };
 static const variant variants[ALL] = {
     [DIRECT] = {"direct", "direct", NULL, NULL},
     [HAND] = {"by hand", NULL, NULL, NULL},
@@ -36,6 +37,7 @@ static const variant variants[ALL] = {
     [NODE_AWARE] = {"node_aware", "node_aware", NULL, NULL},
     [RMA] = {"direct, rma", "direct", NULL, "rma"},
     [MEASURE] = {"measure", "measure", NULL, NULL},
+    [MODEL] = {"model", "model", NULL, NULL},
     [AUTO] = {"auto", "auto", NULL, NULL},
 };
 
@@ -185,7 +187,7 @@ static int run(const char *graph, problem *base, MPI_Comm comms[ALL], int on_gri
   }
   if (l == 0) print_parameters(comms[AUTO]);
   for (int a = 0; a < ALL; a++) {
-    by[a] = a == MEASURE || a == AUTO ? runs(said[a].schedule, a) : a;
+    by[a] = a >= MEASURE ? runs(said[a].schedule, a) : a;
     if (!is_there[a] || by[a] != a) continue;
     numbers[count] = a;
     list[count++] = (alternative){variants[a].name, a == HAND ? by_hand : a == NATIVE ? native : ours, &on[a]};

@@ -426,8 +426,8 @@ static void compare(job *j, const char *const schedules[], int count, int whole)
     double model;
     char name[64], chosen[32];
     set(j, schedules[s], whole, &model, chosen);
-    if (strcmp(schedules[s], "auto")) snprintf(name, sizeof name, "%s", schedules[s]);
-    else snprintf(name, sizeof name, "auto: %s", chosen);
+    if (strcmp(schedules[s], "model")) snprintf(name, sizeof name, "%s", schedules[s]);
+    else snprintf(name, sizeof name, "model: %s", chosen);
     print(j, name, time_exchange(j, schedules[s], exchange), hand, model);
   }
 }
@@ -457,7 +457,7 @@ static int is_wanted(int bytes) {
 }
 
 static void halo(job *j) {
-  static const char *const schedules[] = {"direct", "combining", "auto"};
+  static const char *const schedules[] = {"direct", "combining", "model"};
   static const int sizes[] = {8, 256, 1024, 16384};
   grid(j);
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes && is_wanted(sizes[s]); s++) {
@@ -502,7 +502,7 @@ static void random_graph(job *j) {
 }
 
 static void random_exchange(job *j) {
-  static const char *const schedules[] = {"direct", "edge_coloring, window 1", "edge_coloring", "edge_coloring, window 4", "auto"};
+  static const char *const schedules[] = {"direct", "edge_coloring, window 1", "edge_coloring", "edge_coloring, window 4", "model"};
   /* messages of `least` to `most` units */
   static const struct {
     const char *name;
@@ -525,7 +525,7 @@ static void random_exchange(job *j) {
 /* SparseColl, Figures 6 and 9: 4 neighbors on a periodic grid, two of them with heavy messages, or
    all (Figures 4 and 5). Four rows or more: SMPI mixes up long and short messages of one tag. */
 static void patterns(job *j) {
-  static const char *const schedules[] = {"direct", "dimension_order", "edge_coloring", "auto"};
+  static const char *const schedules[] = {"direct", "dimension_order", "edge_coloring", "model"};
   static const char *const names[] = {"horizontal", "vertical", "circular", "uniform"};
   enum { DIRECTIONS = 4, COLUMNS = 8, HEAVY = 65536, LIGHT = HEAVY / 100 };
   int dims[2] = {j->n / COLUMNS, COLUMNS}, periods[2] = {1, 1}, here[2];
@@ -617,7 +617,7 @@ static void time_set(job *j, const char *name, const char *schedule) {
 }
 
 static void sets(job *j) {
-  static const char *const schedules[] = {"direct", "distributed_coloring", "edge_coloring", "auto"};
+  static const char *const schedules[] = {"direct", "distributed_coloring", "edge_coloring", "model"};
   double model;
   char chosen[32];
   size_t now, most;
@@ -629,7 +629,7 @@ static void sets(job *j) {
   MPI_Comm comm = j->comm;
   MPI_Comm_dup(comm, &j->comm);
   const char *few = getenv("SIMULATE_FEW");
-  set(j, few ? "direct" : "auto", 0, &model, chosen);
+  set(j, few ? "direct" : "model", 0, &model, chosen);
   MPI_Comm_free(&j->comm);
   j->comm = comm;
   if (j->me == 0) printf("set calls, random graph, %d edges each way a process\n", RANDOM);

@@ -140,9 +140,9 @@ extern "C" {
 // on all processes. Unknown keys are ignored (with `MPIX_NEIGHBOR_LOG=warn`, those that begin with
 // `mpix_` are named on standard error); unknown values are errors.
 //
-// - `mpix_schedule`: `auto` (default), `measure`, `direct`, `dimension_order`,
-//   `linear_permutation`, `random_rounds`, `edge_coloring`, `distributed_coloring`,
-//   `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`.
+// - `mpix_schedule`: `auto` (default), `model` (as `auto`, without trial calls), `measure`,
+//   `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
+//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`.
 // - `mpix_split`: `true` (default) or `false`, whether messages may be cut into parts.
 // - `mpix_weight_unit`: bytes that a weight of 1 stands for (default 1).
 // - `mpix_loggp`: the machine's parameters, a preset or a file; `auto` (default): those that
@@ -204,7 +204,8 @@ extern "C" {
 // on a communicator, a duplicate of it and two allgathers. Memory: O(degree). `random_rounds` and
 // `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all
 // processes on process 0: 8 bytes for each edge and 12 for each process, freed before the function
-// returns. docs/tuning.md gives the time.
+// returns. `auto` may also make trial calls between nodes, with blocks as long as the weights say,
+// for 0.25 s or at least three by each schedule. docs/tuning.md gives the time.
 //
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listings 7 and 8.
 int MPIX_Neighborhood_set(int operations,

@@ -132,7 +132,7 @@ static void hints(void) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", me == n - 1 ? "fastest" : "auto");
-  HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "info key mpix_schedule = \"fastest\" is not one of auto, measure, direct");
+  HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "info key mpix_schedule = \"fastest\" is not one of auto, model, measure, direct");
   MPI_Info_set(info, "mpix_schedule", "dimension_order");
   HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_ARG, "schedule dimension_order cannot be used: it needs a Cartesian communicator");
   if (n > 1) {

@@ -78,6 +78,7 @@ static const char *set(const char *loggp, MPI_Comm comm) {
   MPI_Info info;
   MPI_Info_create(&info);
   if (loggp) MPI_Info_set(info, "mpix_loggp", loggp);
+  MPI_Info_set(info, "mpix_schedule", "model");
   OK(MPIX_Neighbor_alltoall_set(2, ring, weights, 2, ring, weights, info, comm));
   OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
   MPI_Info_free(&info);

@@ -1,10 +1,10 @@
-//! Picks the fastest of several schedules by timing the first calls. [`Race`] decides whose turn it
-//! is, and when the times suffice.
+//! Picks the fastest of several schedules by timing calls: the program's first ones, or trial calls
+//! of a set call. [`Race`] decides whose turn it is, and when the times suffice.
 
 use crate::error::Result;
 use crate::mpi::group::Group;
 use crate::schedule::Algorithm;
-use crate::select::{self, Choice, Race};
+use crate::select::{self, Choice, Race, Reason};
 
 /// A comparison in progress between the schedule in use and its rivals.
 pub struct Trial<R> {
@@ -13,12 +13,27 @@ pub struct Trial<R> {
     group: Group,
     /// The schedule in use is candidate 0, the rivals follow.
     race: Race,
+    /// The reason for the choice, of its time and that of `direct`.
+    reason: fn(f64, f64) -> Reason,
+}
+
+/// Whose calls are timed.
+#[derive(Debug, Clone)]
+pub enum Timed {
+    /// The program's first calls, by the processes that make the same ones.
+    First(Group),
+    /// Trial calls of a set call.
+    Trial(Group),
 }
 
 impl<R> Trial<R> {
-    /// Begins a comparison with `rivals` by the processes of `group`.
-    pub fn new(rivals: Vec<R>, group: Group) -> Self {
-        Trial { race: Race::new(1 + rivals.len()), rivals, group }
+    /// Begins a comparison with `rivals`.
+    pub fn new(rivals: Vec<R>, timed: Timed) -> Self {
+        let candidates = 1 + rivals.len();
+        match timed {
+            Timed::First(group) => Trial { race: Race::new(candidates), rivals, group, reason: Reason::Measured },
+            Timed::Trial(group) => Trial { race: Race::brief(candidates), rivals, group, reason: Reason::Tried },
+        }
     }
 
     /// The rivals of the schedule in use.
@@ -52,7 +67,7 @@ impl<R> Trial<R> {
     pub fn decide(&mut self, current: &mut R, algorithm: impl Fn(&R) -> Algorithm) -> Choice {
         let all = std::iter::once(&*current).chain(&self.rivals);
         let times: Vec<(Algorithm, f64)> = all.zip(self.race.medians()).map(|(r, t)| (algorithm(r), 1e6 * t)).collect();
-        let choice = select::fastest(&times);
+        let choice = select::fastest(&times, self.reason);
         let winner = times.iter().position(|t| t.0 == choice.algorithm).unwrap_or(0);
         if winner > 0 {
             *current = self.rivals.swap_remove(winner - 1);

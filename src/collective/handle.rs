@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-use crate::collective::autotune::Trial;
+use crate::collective::autotune::{Timed, Trial};
 use crate::collective::describe::{self, Summary};
 use crate::collective::executors::{ExecutorPool, Lease};
 use crate::collective::fuse::Joined;
@@ -27,7 +27,6 @@ use crate::exec::rma::link::Link;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::group::Group;
 use crate::mpi::{self, Communicator};
 use crate::observe::Record;
 use crate::progress::Outstanding;
@@ -82,8 +81,8 @@ pub struct Settings {
     pub outstanding: Arc<Outstanding>,
     /// Becomes true when the communicator is freed.
     pub orphaned: Arc<AtomicBool>,
-    /// The processes that compare schedules together, if there are several to compare.
-    pub group: Option<Group>,
+    /// The calls that compare schedules, if there are several to compare.
+    pub timed: Option<Timed>,
 }
 
 /// Extents of the datatypes on both sides of a call.
@@ -234,7 +233,7 @@ pub fn no_buffers() -> Buffers<'static> {
 impl BoundNeighborhood {
     /// Binds a neighborhood to its schedules: the first calls compare them if there are several.
     pub fn new(settings: Settings, selected: &[Selected]) -> Result<BoundNeighborhood> {
-        let Settings { operation, directed, pool, hints, tags, outstanding, orphaned, group } = settings;
+        let Settings { operation, directed, pool, hints, tags, outstanding, orphaned, timed } = settings;
         let any_order = hints.reduce_order == FoldOrder::Any;
         let runners = selected.iter().map(|selected| Runner::new(selected.clone(), operation, any_order, &pool));
         let mut runners: Vec<Runner> = runners.collect();
@@ -243,7 +242,7 @@ impl BoundNeighborhood {
         }
         // the first one stands for all until they have been compared
         let first = runners.remove(0);
-        let trial = group.filter(|_| !runners.is_empty()).map(|group| Trial::new(runners, group));
+        let trial = timed.filter(|_| !runners.is_empty()).map(|timed| Trial::new(runners, timed));
         let rivals = trial.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
         let bound = BoundNeighborhood {
             operation,
@@ -332,6 +331,17 @@ impl BoundNeighborhood {
     #[inline]
     pub fn verifies(&self) -> bool {
         self.hints.verify
+    }
+
+    /// True while calls are timed to compare schedules.
+    pub fn is_timed(&self) -> bool {
+        self.timed.load(Ordering::Relaxed)
+    }
+
+    /// The schedule in use, and why.
+    pub fn selected(&self) -> Result<Selected> {
+        let runner = self.runner()?;
+        Ok(Selected { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
     }
 
     /// The schedule in use, before folding.
@@ -501,9 +511,9 @@ impl BoundNeighborhood {
             let bound = unsafe { candidate.bind(buffers, &self.pool) }?;
             let mut barrier = group.start_barrier()?;
             self.outstanding.until(self.yields(), || barrier.test())?;
-            let begin = Instant::now();
+            let begin = mpi::time();
             let result = self.execute(bound, self.tag(algorithm)?);
-            Ok((result, begin.elapsed().as_secs_f64()))
+            Ok((result, mpi::time() - begin))
         })?;
         if comparison.is_complete() {
             let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);

@@ -23,6 +23,21 @@ const CLEARLY: f64 = 0.95;
 /// pass messages of several processes at a time, while the model lets them wait for each other.
 const CLEARLY_SHARED: f64 = 0.8;
 
+/// A schedule is worth a trial if the lowest predicted time is at least this part of its own:
+/// between hosts the model was wrong by up to a factor of three, and by less about two schedules
+/// beside each other.
+const CLOSE: f64 = 0.5;
+
+/// What the model says about the schedules for a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The algorithm with the lowest predicted time; `direct` if no other is clearly faster.
+    pub choice: Choice,
+    /// All that a trial should compare, the choice first: `direct`, and of the others those with
+    /// predicted times close to the lowest one. Of rounds, which differ little, only the fastest.
+    pub close: Vec<Algorithm>,
+}
+
 /// Directions, if all edges have them.
 #[derive(Debug, Clone, Copy)]
 pub struct Directions<'a> {
@@ -77,7 +92,7 @@ pub fn compare_sample(
     order: Option<&[u32]>,
     nodes: Option<Nodes>,
     operations: Operations,
-) -> Result<Choice> {
+) -> Result<Comparison> {
     let Some(sample) = Sample::of(stencil, weights, SAMPLED) else {
         return Err(Error::Internal("a grid has no part that stands for it".into()).into());
     };
@@ -95,10 +110,9 @@ fn needs_no_graph(entry: &Entry) -> bool {
     !matches!(entry.build, Build::Global(_) | Build::Nodes(_))
 }
 
-/// Returns the algorithm with the lowest predicted time, `direct` if no other is clearly faster.
-/// Builds and simulates the schedules of all processes: a microsecond or two for each edge and
-/// algorithm.
-pub fn compare(hints: &Hints, case: &Case) -> Result<Choice> {
+/// Compares the predicted times of all algorithms that fit. Builds and simulates the schedules of
+/// all processes: a microsecond or two for each edge and algorithm.
+pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
     let &Case { graph, directions, stencil, nodes, operations, part } = case;
     let of_edge = |e: usize| directions.map_or(0, |d| d.of_edges[e]);
     let all = graph.neighborhoods_with(of_edge);
@@ -144,8 +158,32 @@ pub fn compare(hints: &Hints, case: &Case) -> Result<Choice> {
             times.push((entry.algorithm, time, if entry.forwards() { CLEARLY } else { clearly_in_rounds }));
         }
     }
-    let (algorithm, time, direct) = lowest(times.into_iter());
-    Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
+    let (algorithm, time, direct) = lowest(times.iter().copied());
+    let choice = Choice { algorithm, why: Reason::Predicted(time, direct) };
+    let mut close = close(algorithm, &times);
+    if graph.max_degree() < 2 {
+        // one message has no order
+        close.retain(|&other| other == Algorithm::Direct || other == algorithm || other.entry().forwards());
+    }
+    Ok(Comparison { choice, close })
+}
+
+/// The algorithms worth a trial; see [`Comparison`].
+fn close(choice: Algorithm, times: &[(Algorithm, f64, f64)]) -> Vec<Algorithm> {
+    let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
+    let is_round = |algorithm: Algorithm| algorithm != Algorithm::Direct && !algorithm.entry().forwards();
+    let mut sorted: Vec<&(Algorithm, f64, f64)> =
+        times.iter().filter(|t| t.0 == Algorithm::Direct || CLOSE * t.1 <= least).collect();
+    // of rounds that take the same, those whose order is chosen by what each process has to do
+    let rank = |t: &(Algorithm, f64, f64)| if t.0 == Algorithm::EdgeColoring { CLEARLY * t.1 } else { t.1 };
+    sorted.sort_by(|a, b| (a.0 != choice).cmp(&(b.0 != choice)).then(rank(a).total_cmp(&rank(b))));
+    let mut close = Vec::new();
+    for &&(algorithm, ..) in &sorted {
+        if !is_round(algorithm) || !close.iter().any(|&other| is_round(other)) {
+            close.push(algorithm);
+        }
+    }
+    close
 }
 
 /// Time of the process that copies the most into and out of memory that it shares, in microseconds;
@@ -173,11 +211,11 @@ fn lowest(times: impl Iterator<Item = (Algorithm, f64, f64)> + Clone) -> (Algori
     (best.0, best.1, direct)
 }
 
-/// Chooses by the times of the first calls. Because measurements have errors, an algorithm must be
-/// clearly faster than `direct`.
-pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
+/// Chooses by measured times, in microseconds. Because measurements have errors, an algorithm must
+/// be clearly faster than `direct`. `reason` gets the time of the choice, and that of `direct`.
+pub fn fastest(times: &[(Algorithm, f64)], reason: fn(f64, f64) -> Reason) -> Choice {
     let (algorithm, time, direct) = lowest(times.iter().map(|&(algorithm, time)| (algorithm, time, CLEARLY)));
-    Choice { algorithm, why: Reason::Measured(time, direct) }
+    Choice { algorithm, why: reason(time, direct) }
 }
 
 #[cfg(test)]
@@ -187,6 +225,30 @@ mod tests {
     use crate::topology::cartesian::Grid;
 
     const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
+
+    /// Of rounds one is compared, of schedules that pass blocks on all, `direct` whatever it takes,
+    /// and the choice first.
+    #[test]
+    fn close_schedules_are_compared() {
+        use Algorithm::{Combining, Direct, EdgeColoring, NodeAware, RandomRounds};
+        let of = |choice, times: &[(Algorithm, f64)]| {
+            let times: Vec<_> = times.iter().map(|&(algorithm, time)| (algorithm, time, CLEARLY)).collect();
+            close(choice, &times)
+        };
+        assert_eq!(
+            of(Direct, &[(Direct, 9.0), (RandomRounds, 9.9), (EdgeColoring, 10.0), (Combining, 30.0)]),
+            [Direct, EdgeColoring]
+        );
+        assert_eq!(of(Direct, &[(Direct, 9.0), (RandomRounds, 9.0), (EdgeColoring, 10.0)]), [Direct, RandomRounds]);
+        assert_eq!(
+            of(Combining, &[(Direct, 90.0), (EdgeColoring, 90.0), (Combining, 9.0), (NodeAware, 12.0)]),
+            [Combining, NodeAware, Direct]
+        );
+        assert_eq!(of(Direct, &[(Direct, 9.0), (Combining, 8.9)]), [Direct, Combining]);
+        // one message for each process
+        let graph = Graph::from_edges(3, &[(0, 1, 1 << 20), (1, 2, 1 << 20), (2, 0, 1 << 20)]);
+        assert_eq!(compare(&Hints::default(), &Case::of(&graph, ALLTOALL)).unwrap().close, [Direct]);
+    }
 
     /// A part of a grid chooses what the whole grid chooses, at the same predicted times, in
     /// rounds, in combined messages and in one round, with several processes a node too.
@@ -208,9 +270,9 @@ mod tests {
             let directions = of_edges.as_ref().zip(order).map(|(of_edges, order)| Directions { of_edges, order });
             for nodes in [None, Some(Nodes { nodes: &placed, share_memory: true })] {
                 let case = Case { directions, stencil: Some(&stencil), nodes, part: true, ..Case::of(&graph, ALLTOALL) };
-                let whole = compare(&hints, &case).unwrap();
+                let whole = compare(&hints, &case).unwrap().choice;
                 let weights = vec![1; stencil.weights(&world[0]).len()];
-                let part = compare_sample(&hints, &stencil, &weights, order, nodes, ALLTOALL).unwrap();
+                let part = compare_sample(&hints, &stencil, &weights, order, nodes, ALLTOALL).unwrap().choice;
                 let (Reason::Predicted(a, direct), Reason::Predicted(b, direct_of_part)) = (whole.why, part.why) else {
                     panic!()
                 };
@@ -233,7 +295,7 @@ mod tests {
         let time = |names: &[u32], share_memory| {
             let nodes = Locality::from_names(names);
             let nodes = Some(Nodes { nodes: &nodes, share_memory });
-            match compare(&Hints::default(), &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap().why {
+            match compare(&Hints::default(), &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap().choice.why {
                 Reason::Predicted(time, _) => time,
                 why => panic!("{why}"),
             }

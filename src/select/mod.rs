@@ -5,18 +5,18 @@
 
 #![forbid(unsafe_code)]
 
-use std::fmt;
-
 use crate::error::{Error, Result};
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, Operations, Sample, Stencil};
 use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
 
+mod choice;
 mod comparison;
 pub mod hints;
 mod protocol;
 mod race;
 
-pub use comparison::{Case, Directions, Nodes, compare, compare_sample, fastest};
+pub use choice::{Choice, Reason};
+pub use comparison::{Case, Comparison, Directions, Nodes, compare, compare_sample, fastest};
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
 pub use race::Race;
 
@@ -36,66 +36,6 @@ const SIMULATION: f64 = 8.0;
 /// Number of calls in which a comparison must be able to pay: it may take as long as they do.
 const CALLS: f64 = 100.0;
 
-/// Why an algorithm was chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reason {
-    /// A hint asks for it.
-    Asked,
-    /// A hint asks for `edge_coloring`, but the graph is too large to gather; with its number of
-    /// edges.
-    Negotiated(u64),
-    /// The sizes of messages are not known.
-    Unweighted,
-    /// No message is long enough to wait for its receiver; with the eager limit in bytes.
-    Eager(u64),
-    /// All processes share a node, whose memory the parameters of the machine do not describe.
-    OneNode,
-    /// The graph is too large to examine, for how long a call takes; with its number of edges.
-    Large(u64),
-    /// The parameters of the machine are not known.
-    Unknown,
-    /// The model: predicted time of the choice and of `direct`, in microseconds.
-    Predicted(f64, f64),
-    /// Timing of the first calls: time of the choice and of `direct` on the slowest process, in
-    /// microseconds.
-    Measured(f64, f64),
-}
-
-/// A choice and its reason.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Choice {
-    /// The algorithm.
-    pub algorithm: Algorithm,
-    /// The reason.
-    pub why: Reason,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Asked => write!(f, "the hint mpix_schedule asks for it"),
-            Reason::Negotiated(edges) => {
-                write!(f, "mpix_schedule asks for edge_coloring, and the graph of {edges} edges is above mpix_graph_limit")
-            }
-            Reason::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
-            Reason::Eager(bytes) => {
-                write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes")
-            }
-            Reason::OneNode => {
-                write!(f, "all processes share a node, where messages meet in no network (mpix_loggp can say otherwise)")
-            }
-            Reason::Large(edges) => {
-                write!(f, "to compare schedules for the {edges} edges of all processes takes longer than it could gain")
-            }
-            Reason::Unknown => {
-                write!(f, "no parameters of this machine are known (mpix_loggp can give them, or have them measured)")
-            }
-            Reason::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
-            Reason::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
-        }
-    }
-}
-
 /// The next fact that setting a neighborhood must find out before the schedule is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
@@ -105,6 +45,20 @@ pub enum Next {
     Compare,
     /// The times of all usable algorithms in the first calls.
     Try,
+}
+
+/// Returns true if a set call may time the schedules whose predicted times are close to one
+/// another: processes of several nodes exchange blocks whose lengths the weights say, and the
+/// parameters are those of this machine.
+pub fn tries(hints: &Hints, outline: Outline) -> bool {
+    let served = outline.operations.alltoall || outline.operations.gather;
+    hints.schedule == ScheduleHint::Auto
+        && hints.loggp.is_none()
+        && hints.learn != Learn::Never
+        && served
+        && !hints.verify
+        && !hints.devices
+        && !outline.one_node
 }
 
 /// Properties of the graph that are known without gathering it; equal on all processes.
@@ -238,7 +192,7 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
 
 /// Returns true if the model must know which processes share a node: they share its links.
 pub fn asks_for_sharing(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
-    hints.schedule == ScheduleHint::Auto
+    matches!(hints.schedule, ScheduleHint::Auto | ScheduleHint::Model)
         && !outline.one_node
         && is_sized(hints, outline)
         && is_compared(hints, stencil, outline)
@@ -264,7 +218,7 @@ pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
         && match hints.schedule {
             ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
             ScheduleHint::Measure => true,
-            ScheduleHint::Auto => outline.weighted || hints.weight_unit.is_some(),
+            ScheduleHint::Auto | ScheduleHint::Model => outline.weighted || hints.weight_unit.is_some(),
         }
 }
 
@@ -375,7 +329,7 @@ mod tests {
         let auto = |whole_communicator| Hints { whole_communicator, ..jaguar() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-        let chosen = |hints, outline: Outline| compare(&hints, &Case::of(&graph, outline.operations)).unwrap().algorithm;
+        let chosen = |hints, outline: Outline| compare(&hints, &Case::of(&graph, outline.operations)).unwrap().choice.algorithm;
         assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
         assert_eq!(chosen(auto(true), both), Algorithm::Direct);
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
@@ -396,7 +350,7 @@ mod tests {
     fn messages_are_combined_where_that_pays() {
         let chosen = |bytes, operations| {
             let (graph, stencil) = box_of(4, bytes);
-            compare(&Hints::default(), &Case { stencil: Some(&stencil), ..Case::of(&graph, operations) }).unwrap()
+            compare(&Hints::default(), &Case { stencil: Some(&stencil), ..Case::of(&graph, operations) }).unwrap().choice
         };
         let gather = Operations { gather: true, ..Operations::default() };
         let both = Operations { gather: true, ..ALLTOALL };
@@ -459,7 +413,7 @@ mod tests {
         let chosen = |hints: &Hints, size| {
             let nodes = nodes(size);
             let nodes = Some(Nodes { nodes: &nodes, share_memory: false });
-            compare(hints, &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap()
+            compare(hints, &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap().choice
         };
         assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
         assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
@@ -608,6 +562,27 @@ mod tests {
         }
     }
 
+    /// A set call makes trial calls only between nodes, where sizes are known, and nobody gives the
+    /// parameters of the machine or asks for the model.
+    #[test]
+    fn trials_are_made_where_they_help() {
+        let weighted = Outline { weighted: true, ..FEW };
+        let auto = Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() };
+        let reduce = Operations { gather: false, alltoall: false, reduce: true };
+        for (hints, outline, tried) in [
+            (auto.clone(), weighted, true),
+            (auto.clone(), Outline { one_node: true, ..weighted }, false),
+            (auto.clone(), Outline { operations: reduce, ..weighted }, false),
+            (Hints { schedule: ScheduleHint::Model, ..auto.clone() }, weighted, false),
+            (Hints { loggp: Loggp::preset("jaguar"), ..auto.clone() }, weighted, false),
+            (Hints { learn: Learn::Never, ..auto.clone() }, weighted, false),
+            (Hints { verify: true, ..auto.clone() }, weighted, false),
+            (Hints { devices: true, ..auto }, weighted, false),
+        ] {
+            assert_eq!(tries(&hints, outline), tried, "{hints:?} {outline:?}");
+        }
+    }
+
     /// A set call measures only where that changes anything.
     #[test]
     fn parameters_are_asked_for_where_something_depends_on_them() {
@@ -647,7 +622,8 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let compare_all = |graph: &Graph| compare(&Hints::default(), &Case::of(graph, FEW.operations));
+        let compare_all =
+            |graph: &Graph| compare(&Hints::default(), &Case::of(graph, FEW.operations)).map(|compared| compared.choice);
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Reason::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
@@ -663,8 +639,14 @@ mod tests {
     #[test]
     fn measured_times_must_differ_clearly() {
         let times = |other| [(Algorithm::Direct, 100.0), (Algorithm::RandomRounds, other), (Algorithm::EdgeColoring, 99.0)];
-        assert_eq!(fastest(&times(97.0)), Choice { algorithm: Algorithm::Direct, why: Reason::Measured(100.0, 100.0) });
-        assert_eq!(fastest(&times(90.0)), Choice { algorithm: Algorithm::RandomRounds, why: Reason::Measured(90.0, 100.0) });
+        assert_eq!(
+            fastest(&times(97.0), Reason::Measured),
+            Choice { algorithm: Algorithm::Direct, why: Reason::Measured(100.0, 100.0) }
+        );
+        assert_eq!(
+            fastest(&times(90.0), Reason::Measured),
+            Choice { algorithm: Algorithm::RandomRounds, why: Reason::Measured(90.0, 100.0) }
+        );
     }
 
     /// With directions, `dimension_order` is among the candidates.
@@ -686,7 +668,7 @@ mod tests {
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
         let case = Case::of(&graph, FEW.operations);
-        let time = |directions| match compare(&Hints::default(), &Case { directions, ..case }).unwrap().why {
+        let time = |directions| match compare(&Hints::default(), &Case { directions, ..case }).unwrap().choice.why {
             Reason::Predicted(time, _) => time,
             why => panic!("{why}"),
         };

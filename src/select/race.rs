@@ -12,8 +12,9 @@
 //! confidence interval is that of the sign test, between two of the sorted times, and supposes
 //! nothing about the noise. A candidate leaves the race when its interval lies above that of the
 //! best one. The race is over when the best one is at most [`TOLERANCE`] slower than any other
-//! could be, or after [`MOST`] sweeps. This is the selection of the best arm of a multi-armed
-//! bandit by elimination (Even-Dar, Mannor, Mansour 2006).
+//! could be, or after [`MOST`] sweeps. A set call has less patience ([`Race::brief`]). This is the
+//! selection of the best arm of a multi-armed bandit by elimination (Even-Dar, Mannor, Mansour
+//! 2006).
 
 use crate::util::cast::{to_usize, whole};
 use crate::util::random::Random;
@@ -31,6 +32,14 @@ pub const LEAST: usize = 5;
 
 /// Sweeps after which the medians decide, whatever the noise.
 pub const MOST: usize = 60;
+
+/// Seconds after which a brief race is over, but not before as many sweeps have counted.
+const BRIEF: f64 = 0.25;
+const BRIEF_LEAST: usize = 2;
+
+/// A candidate leaves a brief race after the first sweep that counts if it took this many times as
+/// long as the fastest one.
+const HOPELESS: f64 = 2.0;
 
 /// The most that a wrong choice may cost, as a fraction of the time.
 const TOLERANCE: f64 = 0.05;
@@ -52,15 +61,27 @@ pub struct Race {
     sweep: Vec<f64>,
     /// Number of sweeps that counted. `None` in the first one, which does not count.
     sweeps: Option<usize>,
+    /// Seconds that all calls took so far, where those are limited.
+    spent: Option<f64>,
     over: bool,
 }
 
 impl Race {
     /// Begins a race of `candidates` candidates.
     pub fn new(candidates: usize) -> Race {
+        Race::with(candidates, TURN[0], None)
+    }
+
+    /// Begins a race that ends as soon as its calls have taken [`BRIEF`] seconds, and two sweeps
+    /// have counted. Turns of long calls are one call.
+    pub fn brief(candidates: usize) -> Race {
+        Race::with(candidates, 1, Some(0.0))
+    }
+
+    fn with(candidates: usize, turn: usize, spent: Option<f64>) -> Race {
         let times = (0..candidates).map(|_| Vec::with_capacity(MOST)).collect();
         let (order, sweep) = (Vec::new(), Vec::new());
-        let mut race = Race { times, turn: TURN[0], order, sweep, sweeps: None, over: candidates == 0 };
+        let mut race = Race { times, turn, order, sweep, sweeps: None, spent, over: candidates == 0 };
         race.begin_sweep((0..candidates).collect());
         race
     }
@@ -82,27 +103,39 @@ impl Race {
     pub fn end_sweep(&mut self, slowest: &[f64]) {
         let mut running = std::mem::take(&mut self.order);
         let turns = slowest.chunks_exact(self.turn);
+        if let Some(spent) = &mut self.spent {
+            *spent += slowest.iter().sum::<f64>();
+        }
         let Some(sweeps) = &mut self.sweeps else {
             let shortest = turns.map(|turn| turn[turn.len() - 1]).fold(f64::INFINITY, f64::min);
-            self.turn = to_usize(whole((TURN_TIME / shortest).clamp(TURN[0] as f64, TURN[1] as f64)));
+            self.turn = to_usize(whole((TURN_TIME / shortest).clamp(self.turn as f64, TURN[1] as f64)));
             self.sweeps = Some(0);
             self.begin_sweep(running);
             return;
         };
         for (&candidate, turn) in running.iter().zip(turns) {
-            let counted = &turn[turn.len().div_ceil(2)..];
+            let counted = &turn[turn.len().div_ceil(2).min(turn.len() - 1)..];
             self.times[candidate].push(counted.iter().sum::<f64>() / counted.len() as f64);
         }
         *sweeps += 1;
         let sweeps = *sweeps;
+        let best = running.iter().copied().min_by(|&a, &b| median(&self.times[a]).total_cmp(&median(&self.times[b])));
+        let Some(best) = best else { return };
+        if let Some(spent) = self.spent {
+            if sweeps < BRIEF_LEAST {
+                let bound = HOPELESS * median(&self.times[best]);
+                running.retain(|&candidate| median(&self.times[candidate]) <= bound);
+                self.over = running.len() == 1;
+            } else {
+                self.over = spent >= BRIEF;
+            }
+        }
         if sweeps >= LEAST {
-            let best = running.iter().copied().min_by(|&a, &b| median(&self.times[a]).total_cmp(&median(&self.times[b])));
-            let Some(best) = best else { return };
             let (_, slow) = interval(&self.times[best]);
             let fast = |candidate: usize| interval(&self.times[candidate]).0;
             running.retain(|&candidate| candidate == best || fast(candidate) <= slow);
             let settled = running.iter().all(|&other| other == best || slow <= (1.0 + TOLERANCE) * fast(other));
-            self.over = settled || sweeps == MOST;
+            self.over |= settled || sweeps == MOST;
         }
         self.begin_sweep(running);
     }
@@ -147,8 +180,12 @@ mod tests {
 
     /// Runs a race in which call `n` of all, by `candidate`, takes `time(n, candidate)`. Returns
     /// the candidate with the lowest median, and the number of calls.
-    fn run(candidates: usize, mut time: impl FnMut(usize, usize) -> f64) -> (usize, usize) {
-        let (mut race, mut calls) = (Race::new(candidates), 0);
+    fn run(candidates: usize, time: impl FnMut(usize, usize) -> f64) -> (usize, usize) {
+        run_race(Race::new(candidates), candidates, time)
+    }
+
+    fn run_race(mut race: Race, candidates: usize, mut time: impl FnMut(usize, usize) -> f64) -> (usize, usize) {
+        let mut calls = 0;
         while !race.is_over() {
             let taken = time(calls, race.next());
             calls += 1;
@@ -187,6 +224,26 @@ mod tests {
         // turns of short calls have more of them
         assert_eq!(run(2, |_, candidate| 0.002 + 0.001 * candidate as f64).1, 2 * (2 + 5 * LEAST));
         assert_eq!(run(2, |_, candidate| 1e-6 * (1 + candidate) as f64).1, 2 * (2 + 8 * LEAST));
+    }
+
+    /// A brief race spends a quarter of a second, or three sweeps where calls are long; clear
+    /// losers leave after the second.
+    #[test]
+    fn brief_races_are_brief() {
+        let brief = |times: &[f64]| run_race(Race::brief(times.len()), times.len(), |_, candidate| times[candidate]);
+        // long calls: one in a turn
+        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, 3 + 3 + 2));
+        assert_eq!(brief(&[0.2, 0.5]), (0, 2 + 2));
+        // eight calls of a turn as soon as it is known that they are short
+        assert_eq!(brief(&[1e-5, 2e-5, 1.5e-5]), (0, 3 + 8 * (3 + 3 * (LEAST - 1))));
+        // as much noise as there can be
+        let (mut spent, mut random) = (0.0, Random::new(1));
+        let (_, calls) = run_race(Race::brief(2), 2, |_, _| {
+            let time = 1e-3 * (1.0 + random.unit());
+            spent += time;
+            time
+        });
+        assert!(spent < BRIEF + 2.0 * 8.0 * 2e-3 && calls < 2 + 16 * MOST, "{spent} s, {calls} calls");
     }
 
     /// The choice is seldom one that takes 12 % longer than the best, and more noise takes more

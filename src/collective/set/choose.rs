@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::collective::set::world::GatheredGraph;
 use crate::error::{Error, Result, catch};
+use crate::machine::trials::{self, Alike};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::group::Group;
-use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
+use crate::schedule::{ALGORITHMS, Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Case, Choice, Directions, Outline, Reason};
+use crate::select::{self, Case, Choice, Comparison, Directions, Outline, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -95,8 +96,17 @@ pub fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Re
     Ok((differs == [0]).then_some(stencil))
 }
 
-/// Lets process 0 compare predicted times, and broadcasts its choice. Collective.
-pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline: Outline) -> Result<Choice> {
+/// What the model has chosen, and what a trial is to find out.
+pub struct Compared {
+    /// The choice.
+    pub choice: Choice,
+    /// Schedules that trial calls are to compare, the choice first; none if the choice stands.
+    pub rivals: Vec<Algorithm>,
+}
+
+/// Lets process 0 compare predicted times, and broadcasts its choice: that of an earlier trial, if
+/// it remembers one. Collective.
+pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline: Outline) -> Result<Compared> {
     let comm = world.comm;
     let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline)) {
         Some(stencil) => {
@@ -109,21 +119,52 @@ pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline:
         }
         None => compare_graph(world, hints, input, outline.operations)?,
     };
-    // an error must not keep the others waiting: 255 stands for it
-    let mut message = [u8::MAX; 17];
-    if let Some(Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })) = compared {
-        message[0] = algorithm as u8;
-        message[1..9].copy_from_slice(&time.to_le_bytes());
-        message[9..].copy_from_slice(&direct.to_le_bytes());
+    let decide = |compared: Comparison| -> Result<(Choice, Vec<Algorithm>)> {
+        let is_open = compared.close.len() > 1 && select::tries(hints, outline);
+        if !is_open {
+            return Ok((compared.choice, Vec::new()));
+        }
+        let known = trials::recall(&Alike::new(hints, outline, input.processes, &compared.close))?;
+        Ok(known.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
+    };
+    let decided = compared.map(|compared| compared.and_then(decide));
+    // an error must not keep the others waiting: nothing stands for it
+    let mut message = [[0u8; 8]; 4];
+    if let Some(Ok((Choice { algorithm, why }, rivals))) = &decided {
+        let (kind, time, direct) = match *why {
+            Reason::Predicted(time, direct) => (1, time, direct),
+            Reason::Tried(time, direct) => (2, time, direct),
+            _ => return Err(Error::Internal(format!("a comparison ends with this reason: {why}")).into()),
+        };
+        message = [[0; 8], time.to_le_bytes(), direct.to_le_bytes(), mask(rivals).to_le_bytes()];
+        message[0][..2].copy_from_slice(&[kind, *algorithm as u8]);
     }
-    coll::broadcast(comm, &mut message, 0)?;
-    if let Some(choice) = compared {
-        return choice;
+    coll::broadcast(comm, message.as_flattened_mut(), 0)?;
+    if let Some(Err(error)) = decided {
+        return Err(error);
     }
-    let number = |at: usize| f64::from_le_bytes(std::array::from_fn(|i| message[at + i]));
-    let entry = crate::schedule::ALGORITHMS.get(message[0] as usize);
-    let algorithm = entry.map(|e| e.algorithm).ok_or_else(|| Error::Internal("process 0 could not compare schedules".into()))?;
-    Ok(Choice { algorithm, why: Reason::Predicted(number(1), number(9)) })
+    let (time, direct) = (f64::from_le_bytes(message[1]), f64::from_le_bytes(message[2]));
+    let why = match message[0][0] {
+        1 => Reason::Predicted(time, direct),
+        2 => Reason::Tried(time, direct),
+        _ => return Err(Error::Internal("process 0 could not compare schedules".into()).into()),
+    };
+    let entry = ALGORITHMS.get(usize::from(message[0][1]));
+    let algorithm = entry.map(|e| e.algorithm).ok_or_else(|| Error::Internal("process 0 chose an unknown schedule".into()))?;
+    Ok(Compared { choice: Choice { algorithm, why }, rivals: unmask(u64::from_le_bytes(message[3]), algorithm) })
+}
+
+/// A set of algorithms as a word.
+fn mask(algorithms: &[Algorithm]) -> u64 {
+    algorithms.iter().fold(0, |mask, &algorithm| mask | 1 << algorithm as u32)
+}
+
+/// The algorithms of such a set, `first` first.
+fn unmask(mask: u64, first: Algorithm) -> Vec<Algorithm> {
+    let mut all: Vec<Algorithm> =
+        ALGORITHMS.iter().map(|e| e.algorithm).filter(|&algorithm| mask >> algorithm as u32 & 1 != 0).collect();
+    all.sort_by_key(|&algorithm| algorithm != first);
+    all
 }
 
 /// Compares on the graph of all processes, on process 0. Collective.
@@ -132,7 +173,7 @@ fn compare_graph(
     hints: &Hints,
     input: &Input,
     operations: Operations,
-) -> Result<Option<Result<Choice>>> {
+) -> Result<Option<Result<Comparison>>> {
     let (directions, stencil) = (input.directions, input.stencil);
     // all processes have directions, or none has
     let of_edges = directions.map(|_| world.directions()).transpose()?;

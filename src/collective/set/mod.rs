@@ -4,22 +4,25 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 
+use crate::collective::autotune::Timed;
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
 use crate::collective::own::{self, Own, Store};
 use crate::collective::set::agree::{Gathered, State};
+use crate::collective::set::choose::Compared;
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels, Prepared, Wish};
-use crate::machine;
+use crate::machine::trials::Alike;
+use crate::machine::{self, trials};
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, device};
-use crate::schedule::{Input, Operations};
+use crate::schedule::{Algorithm, Input, Operations};
 use crate::select::hints::{Hints, SingleCopy};
 use crate::select::{self, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
@@ -35,6 +38,7 @@ const _: () = assert!(OPERATIONS as u64 <= channel::MOST_OPERATIONS);
 mod agree;
 mod build;
 mod choose;
+mod trial;
 mod world;
 
 pub use agree::SetCall;
@@ -178,8 +182,9 @@ impl Call<'_> {
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
         let wanted = |operation: Operation| requested & operation.bit() != 0;
         let operations = kinds(requested);
-        let selected = match agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints)) {
-            Some(selected) => vec![selected],
+        let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
+        let Candidates { mut selected, open } = match reused {
+            Some(selected) => Candidates { selected: vec![selected], open: None },
             None => {
                 let outline = Outline { one_node, operations, ..agreed.outline };
                 if select::asks_for_machine(&hints, outline, processes)
@@ -193,13 +198,12 @@ impl Call<'_> {
         let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
         // several schedules are compared by the processes that make the same calls
         let group = match selected.len() {
-            0 | 1 => None,
-            _ => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
+            2.. if open.is_none() => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
+            _ => None,
         };
         let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
         let first = team.group().ranks()[0];
-        let mut transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?.into_iter();
-        let mut links = links.into_iter();
+        let transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?;
         // from here on only MPI itself can fail on some processes and not on others
         let observed = began.map(|began| observe::Set::new(comm, began));
         // SAFETY: as above; the caller vouches that no neighborhood is in use.
@@ -223,31 +227,49 @@ impl Call<'_> {
         let waiting = own.waiting;
         handle.own = Some(own);
         let orphaned = freed_flag(comm)?;
-        for operation in wanted {
+        let (all_tags, outstanding) = (handle.tags.clone(), Arc::clone(&handle.outstanding));
+        let settings = |place: usize, timed: Option<Timed>| {
+            let operation = wanted[place];
+            // trial calls are not the program's
+            let is_trial = matches!(timed, Some(Timed::Trial(_)));
             let pool = ExecutorPool::new(Parts {
                 comm: Arc::clone(&private),
                 self_comm: self_comm.clone().filter(|_| operation.combines().is_some()),
                 neighborhood: Arc::clone(&neighborhood),
                 waiting,
                 window: hints.window,
-                link: links.next(),
-                transport: transports.next().ok_or_else(|| Error::Internal("an operation has no transport".into()))?,
-                record: observed.as_ref().map(|set| set.record(operation.word())),
+                link: links.get(place).cloned(),
+                transport: transports[place].clone(),
+                record: observed.as_ref().filter(|_| !is_trial).map(|set| set.record(operation.word())),
             });
-            let tags = Arc::clone(&handle.tags[operation as usize]);
-            tags.restart(given[operation as usize]);
-            let (hints, outstanding) = (hints.clone(), Arc::clone(&handle.outstanding));
-            let settings = Settings {
+            Settings {
                 operation,
                 directed: directions.is_some(),
                 pool,
-                hints,
-                tags,
-                outstanding,
+                hints: hints.clone(),
+                tags: Arc::clone(&all_tags[operation as usize]),
+                outstanding: Arc::clone(&outstanding),
                 orphaned: Arc::clone(&orphaned),
-                group: group.clone(),
-            };
-            let bound = BoundNeighborhood::new(settings, &selected)?;
+                timed,
+            }
+        };
+        let restart = |operation: Operation| all_tags[operation as usize].restart(given[operation as usize]);
+        if let Some(open) = open {
+            let (place, operation) = trial::operation(&wanted).unwrap_or((0, wanted[0]));
+            restart(operation);
+            let unit = hints.weight_unit.unwrap_or(1).into();
+            let settled = trial::run(|timed| settings(place, timed), &selected, (unit, agreed.outline.heaviest))?;
+            if let Some(winner) = &settled
+                && private.rank()? == 0
+            {
+                trials::remember(open, winner.choice)?;
+            }
+            selected = vec![settled.unwrap_or_else(|| selected.swap_remove(0))];
+        }
+        for (place, &operation) in wanted.iter().enumerate() {
+            restart(operation);
+            let timed = group.clone().map(Timed::First);
+            let bound = BoundNeighborhood::new(settings(place, timed), &selected)?;
             handle.replace(operation, Some(Arc::new(bound)))?;
         }
         // that of neighborhoods that have been replaced
@@ -280,14 +302,21 @@ fn shared(handle: &Handle, place: usize, neighborhood: &Neighborhood, hints: &mu
     Some(selected)
 }
 
-/// Selects the schedules of a neighborhood: one, or several that the first calls compare by time.
+/// The schedules of a neighborhood: one, or several to be compared by time.
+struct Candidates {
+    selected: Vec<Selected>,
+    /// What trial calls of the set call are to find out. `None`: the program's first calls compare.
+    open: Option<Alike>,
+}
+
+/// Selects the schedules of a neighborhood: one, or several to be compared by time.
 /// `grid` is that of a Cartesian communicator, `shares` the sum of all processes' shares of a star.
 /// Collective: all processes pass hints that agree, and make the same choice.
 ///
 /// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
 /// processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a process there. It makes
 /// the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for
-/// each end of a message; or it compares predicted times, and broadcasts 17 bytes. On a
+/// each end of a message; or it compares predicted times, and broadcasts 32 bytes. On a
 /// large grid it gathers nothing to compare: a reduction of a word for each offset finds the
 /// weights.
 ///
@@ -300,7 +329,7 @@ fn select_schedules(
     grid: Option<&Grid>,
     mut outline: Outline,
     shares: [u64; 4],
-) -> Result<Vec<Selected>> {
+) -> Result<Candidates> {
     let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood, shares)? } else { None };
     let stencil = match grid {
         Some(grid) if select::may_combine(hints, outline) => choose::find_stencil(comm, input.neighborhood, grid)?,
@@ -315,16 +344,22 @@ fn select_schedules(
     let nodes = asks.then(|| choose::find_nodes(comm, hints, input)).transpose()?;
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
     let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes, shares_memory };
+    let plain = |algorithm: Algorithm| Choice { algorithm, why: Reason::Asked };
+    let mut open = None;
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
-        Next::Compare => vec![choose::compare(&mut world, hints, input, outline)?],
-        Next::Try => (select::candidates(hints, input, outline).into_iter())
-            .map(|algorithm| Choice { algorithm, why: Reason::Asked })
-            .collect(),
+        Next::Try => select::candidates(hints, input, outline).into_iter().map(plain).collect(),
+        Next::Compare => {
+            let Compared { choice, rivals } = choose::compare(&mut world, hints, input, outline)?;
+            open = (rivals.len() > 1).then(|| Alike::new(hints, outline, input.processes, &rivals));
+            std::iter::once(choice).chain(rivals.into_iter().skip(1).map(plain)).collect()
+        }
     };
-    (chosen.into_iter())
-        .map(|choice| Ok(Selected { choice, schedule: Arc::new(build::build(&mut world, choice.algorithm, hints, input)?) }))
-        .collect()
+    let build = |choice: Choice| {
+        let schedule = build::build(&mut world, choice.algorithm, hints, input)?;
+        Ok(Selected { choice, schedule: Arc::new(schedule) })
+    };
+    Ok(Candidates { selected: chosen.into_iter().map(build).collect::<Result<_>>()?, open })
 }
 
 /// Maps memory that neighbors on a node share. Returns a link for each of the operations, in their

@@ -29,8 +29,10 @@ const SHARED_WITH_DEVICES: u64 = 164 << 10;
 /// The schedule that the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleHint {
-    /// The library chooses by the model.
+    /// The library chooses by the model, and between nodes by trial calls too.
     Auto,
+    /// The library chooses by the model alone.
+    Model,
     /// The library chooses by timing the first calls.
     Measure,
     /// This algorithm; an error if it cannot be used.
@@ -102,7 +104,7 @@ impl PartialEq for Learned {
 /// All hints of a neighborhood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hints {
-    /// `mpix_schedule`: `auto` (default), `measure`, or an algorithm's name.
+    /// `mpix_schedule`: `auto` (default), `model`, `measure`, or an algorithm's name.
     pub schedule: ScheduleHint,
     /// `mpix_split`: true (default) if messages may be cut.
     pub split: bool,
@@ -201,7 +203,8 @@ impl Hints {
         let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
         let truth = TRUTH;
         if let Some(v) = value(SCHEDULE)? {
-            let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];
+            let mut allowed =
+                vec![("auto", ScheduleHint::Auto), ("model", ScheduleHint::Model), ("measure", ScheduleHint::Measure)];
             allowed.extend(ALGORITHMS.iter().map(|e| (e.name, ScheduleHint::Only(e.algorithm))));
             hints.schedule = v.choose(&allowed)?;
         }
@@ -315,7 +318,8 @@ impl Hints {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
             ScheduleHint::Measure => 1,
-            ScheduleHint::Only(algorithm) => 2 + algorithm as u64,
+            ScheduleHint::Model => 2,
+            ScheduleHint::Only(algorithm) => 3 + algorithm as u64,
         };
         let m = self.machine();
         let mut values = vec![

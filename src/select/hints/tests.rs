@@ -41,7 +41,7 @@ fn defaults_unknown_keys_and_override() {
 fn bad_values_are_named() {
     let e = read(&[("mpix_schedule", "fastest")], &[]).unwrap_err();
     let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
-    let allowed = format!("auto, measure, {}", names.join(", "));
+    let allowed = format!("auto, model, measure, {}", names.join(", "));
     assert_eq!(e.to_string(), format!("info key mpix_schedule = \"fastest\" is not one of {allowed}"));
     let e = read(&[], &[("MPIX_NEIGHBOR_VERIFY", "maybe")]).unwrap_err();
     assert!(e.to_string().starts_with("environment variable MPIX_NEIGHBOR_VERIFY"));

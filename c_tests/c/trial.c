@@ -1,0 +1,188 @@
+/* Trial calls of set calls: between nodes, schedules that the model finds close to one another are
+   timed, and the fastest is taken. The processes say that each is on a node of its own. A clock
+   runs in which messages of some schedules are slow, so that what is faster is known, however busy
+   the machine is. */
+#define _POSIX_C_SOURCE 200809L
+#include "test.h"
+
+static int n, me;
+
+int MPI_Get_processor_name(char *name, int *length) {
+  *length = sprintf(name, "node%03d.site", me);
+  return MPI_SUCCESS;
+}
+
+/* the tag of `direct`, the same for all calls; long messages with this tag, and with others */
+static int tag_of_direct = -1, direct_messages, other_messages;
+/* seconds that they add to a clock that is otherwise slow */
+static double slow_direct, slow_others, added;
+double MPI_Wtime(void) { return 1e-3 * PMPI_Wtime() + added; }
+
+enum { LONG = 1000 };
+
+static void note(int count, int tag) {
+  if (count < LONG) return;
+  if (tag_of_direct < 0) tag_of_direct = tag;
+  if (tag == tag_of_direct) direct_messages++, added += slow_direct;
+  else other_messages++, added += slow_others;
+}
+int MPI_Isend(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  note(count, tag);
+  return PMPI_Isend(from, count, type, target, tag, comm, request);
+}
+int MPI_Send_init(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  note(count, tag);
+  return PMPI_Send_init(from, count, type, target, tag, comm, request);
+}
+
+/* ---- a graph: from each process to all that come after it at a distance up to `reach` */
+
+enum { MOST = 16 };
+static int reach, sources[MOST], targets[MOST], in_weights[MOST], out_weights[MOST];
+
+static int weight(int from, int to, int bytes) { return bytes + 100 * ((from + 2 * to) % 3); }
+
+static void edges(int distance, int bytes) {
+  reach = distance;
+  for (int k = 0; k < reach; k++) {
+    sources[k] = (me + n - 1 - k) % n, targets[k] = (me + 1 + k) % n;
+    in_weights[k] = weight(sources[k], me, bytes), out_weights[k] = weight(me, targets[k], bytes);
+  }
+}
+
+/* Sets operations, and describes `described`. */
+static const char *set(int operations, int described, const char *schedule, MPI_Comm comm) {
+  static char text[8192];
+  int length;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  if (schedule) MPI_Info_set(info, "mpix_schedule", schedule);
+  MPI_Info_set(info, "mpix_weight_unit", "1");
+  direct_messages = other_messages = 0;
+  OK(MPIX_Neighborhood_set(operations, reach, sources, in_weights, reach, targets, out_weights, info, comm));
+  MPI_Info_free(&info);
+  OK(MPIX_Neighborhood_describe(described, comm, sizeof text, text, &length));
+  return text;
+}
+
+/* Exchanges blocks whose lengths are not the weights. */
+static void exchange(MPI_Comm comm) {
+  int send[MOST], recv[MOST];
+  for (int k = 0; k < reach; k++) send[k] = 1000 * me + targets[k], recv[k] = -1;
+  OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, comm));
+  for (int k = 0; k < reach; k++) CHECK(sources[k] == MPI_PROC_NULL || recv[k] == 1000 * sources[k] + me, "from %d: %d", sources[k], recv[k]);
+}
+
+static void says(int line, const char *text, const char *expected, const char *name) {
+  const char *of = strstr(text, "\nschedule ");
+  char start[100], first[4096] = "";
+  snprintf(start, sizeof start, "\nschedule %s", name);
+  CHECK(strstr(text, expected) && of && !strncmp(of, start, strlen(start)), "line %d: \"%s\" does not hold \"%s\" and \"%s\"", line, text, expected, start + 1);
+  /* all processes say the same of the choice */
+  if (of) snprintf(first, sizeof first, "%.*s", (int)strcspn(strchr(of, ';'), "\n"), strchr(of, ';'));
+  char own[4096];
+  memcpy(own, first, sizeof own);
+  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+  CHECK(!strcmp(first, own), "line %d: \"%s\" here, \"%s\" on process 0", line, own, first);
+}
+
+static const char tried[] = "trial calls of a set call took", predicted[] = "by the model";
+
+int main(int argc, char **argv) {
+  me = -1;
+  test_init(&argc, &argv);
+  me = test_rank, n = test_size;
+  MPI_Comm comm, other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  char file[100], text[8192];
+  /* messages cost what their bytes do, whatever the order: no schedule is clearly faster */
+  snprintf(file, sizeof file, "/tmp/mpix-trial-%ld", (long)getpid());
+  MPI_Bcast(file, sizeof file, MPI_CHAR, 0, MPI_COMM_WORLD);
+  if (me == 0) {
+    FILE *f = fopen(file, "w");
+    CHECK(f && fputs("latency = 5\noverhead = 1\ngap = 2\ngap_per_byte = 0.01\neager = 4096\n", f) >= 0 && fclose(f) == 0, "%s", file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  setenv("MPIX_LOGGP_FILE", file, 1);
+
+  if (n < 3) {
+    /* one message has no order */
+    edges(n - 1, 100000);
+    says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), predicted, "direct");
+    exchange(comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == 0) unlink(file);
+    MPI_Comm_free(&comm);
+    return test_finish();
+  }
+
+  /* which tag `direct` has */
+  edges(n - 1, 100000);
+  set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "direct", comm);
+  char *send = calloc(1, (size_t)n * 2000), *recv = calloc(1, (size_t)n * 2000);
+  OK(MPIX_Neighbor_alltoall(send, 2000, MPI_CHAR, recv, 2000, MPI_CHAR, comm));
+  free(send), free(recv);
+  CHECK(direct_messages == n - 1, "%d messages by direct", direct_messages);
+
+  /* the faster one is taken, and nothing is left of the trial */
+  slow_direct = 2e-3, slow_others = 1e-3;
+  snprintf(text, sizeof text, "%s", set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm));
+  says(__LINE__, text, tried, "");
+  CHECK(!strstr(text, "schedule direct"), "%s", text);
+  CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
+  exchange(comm);
+  /* a neighborhood that is much like it: remembered */
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  edges(n - 1, 100100);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, other), strstr(text, tried), "");
+  CHECK(!direct_messages && !other_messages, "%d and %d messages", direct_messages, other_messages);
+  exchange(other);
+  MPI_Comm_free(&other);
+  /* another one */
+  slow_direct = 1e-3, slow_others = 2e-3;
+  edges(n - 1, 200000);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE, MPIX_NEIGHBOR_REDUCE, NULL, comm), tried, "direct");
+  CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
+  exchange(comm);
+  edges(n - 1, 400000);
+  slow_direct = 2e-3, slow_others = 1e-3;
+  says(__LINE__, set(MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_GATHER, NULL, comm), tried, "");
+  /* this operation has other tags */
+  CHECK(direct_messages + other_messages, "%d and %d messages", direct_messages, other_messages);
+
+  /* sources that say something else than targets; edges from and to nobody */
+  edges(n - 1, 50000);
+  for (int k = 0; k < reach; k++) in_weights[k] = 7 * k;
+  sources[reach] = targets[reach] = MPI_PROC_NULL, in_weights[reach] = 5, out_weights[reach] = 12345;
+  reach++;
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, "");
+  exchange(comm);
+  /* a process without edges */
+  edges(n - 1, 30000);
+  if (me == n - 1) reach = 0;
+  else {
+    int k = n - 2 - me;
+    sources[n - 2 - k] = sources[n - 2], in_weights[n - 2 - k] = in_weights[n - 2];
+    targets[k] = targets[n - 2], out_weights[k] = out_weights[n - 2];
+    reach--;
+  }
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), n > 3 ? tried : predicted, "");
+  exchange(comm);
+
+  /* where there is no trial: the model alone is asked, parameters are given, arguments are
+     verified, blocks are combined, or they are too long */
+  for (int without = 0; without < 5; without++) {
+    edges(n - 1, without == 4 ? 200000000 : 123456);
+    if (without == 1) setenv("MPIX_LOGGP", file, 1);
+    if (without == 2) setenv("MPIX_NEIGHBOR_VERIFY", "true", 1);
+    int operation = without == 3 ? MPIX_NEIGHBOR_REDUCE : MPIX_NEIGHBOR_ALLTOALL;
+    says(__LINE__, set(operation, operation, without ? NULL : "model", comm), predicted, "");
+    CHECK(!direct_messages && !other_messages, "%d: %d and %d messages", without, direct_messages, other_messages);
+    if (without != 3) exchange(comm);
+    unsetenv("MPIX_LOGGP"), unsetenv("MPIX_NEIGHBOR_VERIFY");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 0) unlink(file);
+  MPI_Comm_free(&comm);
+  return test_finish();
+}

@@ -1,0 +1,88 @@
+//! What trial calls of set calls have found, for later set calls of the program: neighborhoods that
+//! are set again and again, as meshes are refined, are much like one another.
+
+use super::kept::Memory;
+use crate::error::Result;
+use crate::schedule::{Algorithm, Operations};
+use crate::select::hints::{Hints, Transport};
+use crate::select::{Choice, Outline};
+use crate::util::cast::{to_usize, whole};
+
+static MEMORY: Memory<Alike, Choice> = Memory::new();
+
+/// Neighborhoods for which the same schedule counts as the fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alike {
+    processes: u32,
+    nodes: u32,
+    operations: Operations,
+    /// Numbers of edges, bytes of the longest block, and of all blocks of the busiest process: each
+    /// by its logarithm.
+    sizes: [usize; 3],
+    /// What is compared.
+    close: Vec<Algorithm>,
+    window: u32,
+    split: bool,
+    transport: Transport,
+    shares_memory: bool,
+}
+
+impl Alike {
+    /// Describes a neighborhood of `processes` processes for which `close` would be compared.
+    pub fn new(hints: &Hints, outline: Outline, processes: u32, close: &[Algorithm]) -> Alike {
+        let unit = u64::from(hints.weight_unit.unwrap_or(1));
+        let sizes = [outline.edges, outline.heaviest.saturating_mul(unit), outline.busiest.saturating_mul(unit)];
+        let mut close = close.to_vec();
+        close.sort_unstable_by_key(|&algorithm| algorithm as usize);
+        Alike {
+            processes,
+            nodes: outline.nodes,
+            operations: outline.operations,
+            // 19 % more is the next step
+            sizes: sizes.map(|size| to_usize(whole(4.0 * (size.max(1) as f64).log2()))),
+            close,
+            window: hints.window,
+            split: hints.split,
+            transport: hints.transport,
+            shares_memory: hints.shares_memory(),
+        }
+    }
+}
+
+/// What was found for such a neighborhood. Local.
+pub fn recall(alike: &Alike) -> Result<Option<Choice>> {
+    MEMORY.recall(alike)
+}
+
+/// Keeps what was found. Local.
+pub fn remember(alike: Alike, choice: Choice) -> Result<()> {
+    MEMORY.remember(alike, choice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighborhoods_are_alike_if_little_differs() {
+        let operations = Operations { gather: false, alltoall: true, reduce: false };
+        let outline =
+            Outline { edges: 1000, weighted: true, heaviest: 1000, busiest: 26_000, one_node: false, operations, nodes: 4 };
+        let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring]);
+        let of = |hints: &Hints, outline, processes, close: &[Algorithm]| Alike::new(hints, outline, processes, close);
+        let one = of(&hints, outline, 8, &both);
+        assert_eq!(one, of(&hints, Outline { edges: 1010, heaviest: 1005, ..outline }, 8, &[both[1], both[0]]));
+        for other in [
+            of(&hints, Outline { heaviest: 1400, ..outline }, 8, &both),
+            of(&hints, Outline { busiest: 60_000, ..outline }, 8, &both),
+            of(&hints, Outline { edges: 2000, ..outline }, 8, &both),
+            of(&hints, Outline { nodes: 8, ..outline }, 8, &both),
+            of(&hints, outline, 16, &both),
+            of(&hints, outline, 8, &[Algorithm::Direct, Algorithm::Combining]),
+            of(&Hints { window: 1, ..Hints::default() }, outline, 8, &both),
+            of(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, &both),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+}
