@@ -50,7 +50,7 @@ fn modules_use_only_what_lies_below_them() {
             "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology", "util"],
             "observe" => vec!["environment", "error", "mpi", "util"],
             "progress" => vec!["error", "mpi", "util"],
-            "machine" => vec!["environment", "error", "model", "mpi", "select", "shm", "topology", "util"],
+            "machine" => vec!["environment", "error", "model", "mpi", "schedule", "select", "shm", "topology", "util"],
             "collective" => [&PURE[..], &["datatype", "exec", "machine", "mpi", "observe", "progress", "shm"]].concat(),
             "sparse" => {
                 vec![
