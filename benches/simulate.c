@@ -21,12 +21,12 @@ enum { TRIAL = 350, CALLS = 3, MOST = 64, TAG = 8, HALO = 26, RANDOM = 8 };
 
 /* this process, and what it works on */
 typedef struct {
-  int me, n, round, steps, near, messages;
+  int me, n, round, steps, near, messages, bytes, nodes, per_node;
   MPI_Comm comm;
   const char *parameters;
-  /* a sparse exchange: messages of 8 bytes */
+  /* a sparse exchange: each message is one word, repeated */
   int degree, targets[MOST], came, *sources;
-  uint64_t out[MOST], *words;
+  uint64_t *out, *in_word, *words;
   MPI_Info info;
   int *counts, *counts_in;
   char chosen[32];
@@ -119,6 +119,12 @@ static int draw_near(const job *j, int round, int process, int targets[MOST]) {
   return degree;
 }
 
+/* a process at random: any, or one of the next `nodes` nodes */
+static int draw_one(const job *j, int process, uint64_t seed) {
+  if (!j->nodes) return (int)(seed % (uint64_t)j->n);
+  return ((process / j->per_node + 1) * j->per_node + (int)(seed % (uint64_t)(j->nodes * j->per_node))) % j->n;
+}
+
 /* the messages of a process in a call; returns their number */
 static int draw(const job *j, int round, int process, int targets[MOST]) {
   if (j->near) return draw_near(j, round, process, targets);
@@ -126,7 +132,7 @@ static int draw(const job *j, int round, int process, int targets[MOST]) {
   for (int i = 0; i < j->messages; i++) {
     int repeated = 1;
     while (repeated) {
-      seed = mix(seed), targets[i] = (int)(seed % (uint64_t)j->n), repeated = targets[i] == process;
+      seed = mix(seed), targets[i] = draw_one(j, process, seed), repeated = targets[i] == process;
       for (int k = 0; k < i; k++) repeated |= targets[k] == targets[i];
     }
   }
@@ -135,14 +141,27 @@ static int draw(const job *j, int round, int process, int targets[MOST]) {
 
 static uint64_t word(int round, int source, int target) { return mix(mix((uint64_t)round << 32 | (uint64_t)source) + (uint64_t)target); }
 
-static void arrived(job *j, int source, uint64_t w) {
+static void arrived(job *j, int source, const uint64_t *message) {
   if (j->came >= j->n) fail(j, "sparse", "too many messages");
-  j->sources[j->came] = source, j->words[j->came++] = w;
+  if (message[j->bytes / 8 - 1] != message[0]) fail(j, "sparse", "a message of several words");
+  j->sources[j->came] = source, j->words[j->came++] = message[0];
+}
+
+static void write_message(job *j, int i, uint64_t w) {
+  for (int k = 0; k < j->bytes / 8; k++) j->out[i * (j->bytes / 8) + k] = w;
+}
+
+/* room for what a call has */
+static void make_room(job *j) {
+  j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
+  j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
+  j->requests = need(sizeof(MPI_Request) * MOST);
+  j->out = need((size_t)j->bytes * MOST), j->in_word = need((size_t)j->bytes);
 }
 
 static void ours(job *j) {
   int counts[MOST], at[MOST];
-  for (int i = 0; i < j->degree; i++) counts[i] = 8, at[i] = 8 * i;
+  for (int i = 0; i < j->degree; i++) counts[i] = j->bytes, at[i] = j->bytes * i;
   MPIX_Sparse_result result;
   MPIX_Sparse_exchange(j->degree, j->targets, j->out, counts, at, MPI_BYTE, MPI_BYTE, j->info, j->comm, &result);
   int came, source;
@@ -150,23 +169,21 @@ static void ours(job *j) {
   MPIX_Sparse_get_count(result, &came, &bytes);
   for (int m = 0; m < came; m++) {
     void *where;
-    uint64_t w;
     MPIX_Sparse_get_message(result, m, &source, &bytes, &where);
-    if (bytes != 8) fail(j, "sparse", "a message of another length");
-    memcpy(&w, where, 8), arrived(j, source, w);
+    if (bytes != j->bytes) fail(j, "sparse", "a message of another length");
+    memcpy(j->in_word, where, (size_t)bytes), arrived(j, source, j->in_word);
   }
   MPIX_Sparse_free(&result);
 }
 
 static void send_all(job *j) {
-  for (int i = 0; i < j->degree; i++) MPI_Isend(&j->out[i], 8, MPI_BYTE, j->targets[i], TAG + j->round % 2, j->comm, &j->requests[i]);
+  for (int i = 0; i < j->degree; i++) MPI_Isend(&j->out[i * (j->bytes / 8)], j->bytes, MPI_BYTE, j->targets[i], TAG + j->round % 2, j->comm, &j->requests[i]);
 }
 
 static void receive(job *j, int source) {
-  uint64_t w;
   MPI_Status status;
-  MPI_Recv(&w, 8, MPI_BYTE, source, TAG + j->round % 2, j->comm, &status);
-  arrived(j, status.MPI_SOURCE, w);
+  MPI_Recv(j->in_word, j->bytes, MPI_BYTE, source, TAG + j->round % 2, j->comm, &status);
+  arrived(j, status.MPI_SOURCE, j->in_word);
 }
 
 /* DSDE, Algorithm 1 */
@@ -210,7 +227,7 @@ static void check_sparse(job *j, const char *name) {
 static void next_sparse(job *j) {
   j->round++, j->came = 0;
   j->degree = draw(j, j->round, j->me, j->targets);
-  for (int i = 0; i < j->degree; i++) j->out[i] = word(j->round, j->me, j->targets[i]);
+  for (int i = 0; i < j->degree; i++) write_message(j, i, word(j->round, j->me, j->targets[i]));
 }
 
 /* the protocol of the last call on the communicator */
@@ -247,10 +264,8 @@ static double time_sparse(job *j, const char *name, const char *protocol, void (
 static void sparse(job *j) {
   static const char *const protocols[] = {"nbx", "nbx_node", "pcx", "pcx_library", "pex", "crystal"};
   const char *only = getenv("SIMULATE_PROTOCOLS");
-  j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
-  j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
-  j->requests = need(sizeof(MPI_Request) * MOST);
-  if (j->me == 0) printf("sparse exchange, %d messages of 8 bytes\n", j->near ? 3 : j->messages);
+  make_room(j);
+  if (j->me == 0) printf("sparse exchange, %d messages of %d bytes\n", j->near ? 3 : j->messages, j->bytes);
   double pcx = time_sparse(j, "PCX by hand", NULL, hand_pcx), best = pcx;
   print(j, "PCX by hand", pcx, 0, 0);
   double pex = time_sparse(j, "PEX by hand", NULL, hand_pex);
@@ -285,7 +300,7 @@ static int search(job *j, void (*run)(job *), int *levels) {
   for (*levels = 0; any; ++*levels) {
     j->round++, j->came = 0;
     j->degree = fresh ? draw(j, 1, j->me, j->targets) : 0;
-    for (int i = 0; i < j->degree; i++) j->out[i] = (uint64_t)*levels;
+    for (int i = 0; i < j->degree; i++) write_message(j, i, (uint64_t)*levels);
     run(j);
     fresh = mine < 0 && j->came > 0;
     if (fresh) mine = *levels + 1;
@@ -315,9 +330,7 @@ static void searches(job *j) {
   } all[] = {{"PCX by hand", NULL, hand_pcx}, {"PEX by hand", NULL, hand_pex}, {"nbx", "nbx", ours}, {"pcx", "pcx", ours}, {"pex", "pex", ours}, {"crystal", "crystal", ours}, {"auto", "auto", ours}};
   int *level = need(sizeof(int) * (size_t)j->n), levels = 0;
   double hand = 0;
-  j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
-  j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
-  j->requests = need(sizeof(MPI_Request) * MOST);
+  make_room(j);
   levels_of_all(j, level);
   if (j->me == 0) printf("breadth-first search, %d edges a process\n", j->messages);
   for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
@@ -657,6 +670,13 @@ int main(int argc, char **argv) {
   int known = 1;
   const char *messages = getenv("SIMULATE_MESSAGES");
   j.messages = messages ? atoi(messages) : 6;
+  const char *bytes = getenv("SIMULATE_BYTES");
+  j.bytes = bytes ? atoi(bytes) : 8;
+  if (j.bytes < 8 || j.bytes > 1 << 20 || j.bytes % 8) fail(&j, "SIMULATE_BYTES", "8 to 1048576, a multiple of 8");
+  const char *nodes = getenv("SIMULATE_NODES"), *per_node = getenv("SIMULATE_PER_NODE");
+  j.nodes = nodes ? atoi(nodes) : 0, j.per_node = per_node ? atoi(per_node) : 1;
+  if (j.nodes < 0 || (j.nodes && (j.messages > j.nodes * j.per_node || j.nodes * j.per_node >= j.n)))
+    fail(&j, "SIMULATE_NODES", "as many as have a process for each message, and fewer than all");
   if (j.messages < 1 || j.messages > MOST || j.messages >= j.n) fail(&j, "SIMULATE_MESSAGES", "1 to 64, and fewer than processes");
   if (j.n <= RANDOM) {
     if (j.me == 0) fprintf(stderr, "simulate: at least %d processes\n", RANDOM + 1);
