@@ -228,10 +228,8 @@ impl Call<'_> {
         handle.own = Some(own);
         let orphaned = freed_flag(comm)?;
         let (all_tags, outstanding) = (handle.tags.clone(), Arc::clone(&handle.outstanding));
-        let settings = |place: usize, timed: Option<Timed>| {
+        let settings = |place: usize, timed: Option<Timed>, observed: Option<&observe::Set>| {
             let operation = wanted[place];
-            // trial calls are not the program's
-            let is_trial = matches!(timed, Some(Timed::Trial(_)));
             let pool = ExecutorPool::new(Parts {
                 comm: Arc::clone(&private),
                 self_comm: self_comm.clone().filter(|_| operation.combines().is_some()),
@@ -240,7 +238,7 @@ impl Call<'_> {
                 window: hints.window,
                 link: links.get(place).cloned(),
                 transport: transports[place].clone(),
-                record: observed.as_ref().filter(|_| !is_trial).map(|set| set.record(operation.word())),
+                record: observed.map(|set| set.record(operation.word())),
             });
             Settings {
                 operation,
@@ -258,7 +256,7 @@ impl Call<'_> {
             let (place, operation) = trial::operation(&wanted).unwrap_or((0, wanted[0]));
             restart(operation);
             let unit = hints.weight_unit.unwrap_or(1).into();
-            let settled = trial::run(|timed| settings(place, timed), &selected, (unit, agreed.outline.heaviest))?;
+            let settled = trial::run(|timed| settings(place, timed, None), &selected, (unit, agreed.outline.heaviest))?;
             if let Some(winner) = &settled
                 && private.rank()? == 0
             {
@@ -269,7 +267,7 @@ impl Call<'_> {
         for (place, &operation) in wanted.iter().enumerate() {
             restart(operation);
             let timed = group.clone().map(Timed::First);
-            let bound = BoundNeighborhood::new(settings(place, timed), &selected)?;
+            let bound = BoundNeighborhood::new(settings(place, timed, observed.as_ref()), &selected)?;
             handle.replace(operation, Some(Arc::new(bound)))?;
         }
         // that of neighborhoods that have been replaced
