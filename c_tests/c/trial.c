@@ -1,37 +1,41 @@
 /* Trial calls of set calls: between nodes, schedules that the model finds close to one another are
-   timed, and the fastest is taken. The processes say that each is on a node of its own. A clock
-   runs in which messages of some schedules are slow, so that what is faster is known, however busy
-   the machine is. */
+   timed, and the fastest is taken. The processes say on which node they are, TEST_PER_NODE (1) on
+   each. A clock runs in which messages of some schedules are slow, so that what is faster is known,
+   however busy the machine is. */
 #define _POSIX_C_SOURCE 200809L
 #include "test.h"
 
-static int n, me;
+static int n, me, per_node = 1;
 
 int MPI_Get_processor_name(char *name, int *length) {
-  *length = sprintf(name, "node%03d.site", me);
+  *length = sprintf(name, "node%03d.site", me < 0 ? 0 : me / per_node);
   return MPI_SUCCESS;
 }
 
-/* the tag of `direct`, the same for all calls; long messages with this tag, and with others */
-static int tag_of_direct = -1, direct_messages, other_messages;
+/* the tags of `direct`, of alltoall and of gather, the same for all calls; long messages with these
+   tags, and with others */
+static int tags_of_direct[2] = {-1, -1}, learns = -1, direct_messages, other_messages;
+/* the long message that MPI refuses, from 1 */
+static int refused;
 /* seconds that they add to a clock that is otherwise slow */
 static double slow_direct, slow_others, added;
 double MPI_Wtime(void) { return 1e-3 * PMPI_Wtime() + added; }
 
 enum { LONG = 1000 };
 
-static void note(int count, int tag) {
-  if (count < LONG) return;
-  if (tag_of_direct < 0) tag_of_direct = tag;
-  if (tag == tag_of_direct) direct_messages++, added += slow_direct;
+static int note(int count, int tag) {
+  if (count < LONG) return MPI_SUCCESS;
+  if (learns >= 0) tags_of_direct[learns] = tag;
+  if (tag == tags_of_direct[0] || tag == tags_of_direct[1]) direct_messages++, added += slow_direct;
   else other_messages++, added += slow_others;
+  return refused > 0 && --refused == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
-  note(count, tag);
+  if (note(count, tag)) return MPI_ERR_OTHER;
   return PMPI_Isend(from, count, type, target, tag, comm, request);
 }
 int MPI_Send_init(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
-  note(count, tag);
+  if (note(count, tag)) return MPI_ERR_OTHER;
   return PMPI_Send_init(from, count, type, target, tag, comm, request);
 }
 
@@ -50,18 +54,22 @@ static void edges(int distance, int bytes) {
   }
 }
 
+static int set_code, may_fail;
+
 /* Sets operations, and describes `described`. */
 static const char *set(int operations, int described, const char *schedule, MPI_Comm comm) {
   static char text[8192];
   int length;
+  text[0] = 0;
   MPI_Info info;
   MPI_Info_create(&info);
   if (schedule) MPI_Info_set(info, "mpix_schedule", schedule);
   MPI_Info_set(info, "mpix_weight_unit", "1");
   direct_messages = other_messages = 0;
-  OK(MPIX_Neighborhood_set(operations, reach, sources, in_weights, reach, targets, out_weights, info, comm));
+  set_code = MPIX_Neighborhood_set(operations, reach, sources, in_weights, reach, targets, out_weights, info, comm);
   MPI_Info_free(&info);
-  OK(MPIX_Neighborhood_describe(described, comm, sizeof text, text, &length));
+  if (!may_fail) OK(set_code);
+  if (set_code == MPI_SUCCESS) OK(MPIX_Neighborhood_describe(described, comm, sizeof text, text, &length));
   return text;
 }
 
@@ -92,6 +100,7 @@ int main(int argc, char **argv) {
   me = -1;
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
+  if (getenv("TEST_PER_NODE")) per_node = atoi(getenv("TEST_PER_NODE"));
   MPI_Comm comm, other;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   char file[100], text[8192];
@@ -105,7 +114,7 @@ int main(int argc, char **argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   setenv("MPIX_LOGGP_FILE", file, 1);
 
-  if (n < 3) {
+  if (n < 3 || n <= per_node) {
     /* one message has no order */
     edges(n - 1, 100000);
     says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), predicted, "direct");
@@ -116,13 +125,33 @@ int main(int argc, char **argv) {
     return test_finish();
   }
 
-  /* which tag `direct` has */
+  if (getenv("MPIX_TRANSPORT")) {
+    /* puts, whose clock is the real one */
+    edges(n - 1, 100000);
+    says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, "");
+    exchange(comm);
+    edges(n - 1, 20);
+    set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm);
+    exchange(comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == 0) unlink(file);
+    MPI_Comm_free(&comm);
+    return test_finish();
+  }
+
+  /* which tags `direct` has */
   edges(n - 1, 100000);
-  set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "direct", comm);
+  int far = 0;
+  for (int k = 0; k < reach; k++) far += targets[k] / per_node != me / per_node;
   char *send = calloc(1, (size_t)n * 2000), *recv = calloc(1, (size_t)n * 2000);
+  set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_ALLTOALL, "direct", comm);
+  learns = 0;
   OK(MPIX_Neighbor_alltoall(send, 2000, MPI_CHAR, recv, 2000, MPI_CHAR, comm));
+  learns = 1;
+  OK(MPIX_Neighbor_gather(send, 2000, MPI_CHAR, recv, 2000, MPI_CHAR, comm));
+  learns = -1;
   free(send), free(recv);
-  CHECK(direct_messages == n - 1, "%d messages by direct", direct_messages);
+  CHECK(direct_messages == 2 * far && tags_of_direct[0] != tags_of_direct[1], "%d messages by direct", direct_messages);
 
   /* the faster one is taken, and nothing is left of the trial */
   slow_direct = 2e-3, slow_others = 1e-3;
@@ -146,9 +175,49 @@ int main(int argc, char **argv) {
   exchange(comm);
   edges(n - 1, 400000);
   slow_direct = 2e-3, slow_others = 1e-3;
-  says(__LINE__, set(MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_GATHER, NULL, comm), tried, "");
-  /* this operation has other tags */
-  CHECK(direct_messages + other_messages, "%d and %d messages", direct_messages, other_messages);
+  snprintf(text, sizeof text, "%s", set(MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_GATHER, NULL, comm));
+  says(__LINE__, text, tried, "");
+  CHECK(!strstr(text, "schedule direct"), "%s", text);
+  CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
+  slow_direct = 1e-3, slow_others = 2e-3;
+  edges(n - 1, 70000);
+  says(__LINE__, set(MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_GATHER, NULL, comm), tried, "direct");
+  /* of several operations one is timed */
+  edges(n - 1, 80000);
+  says(__LINE__, set(MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_ACCUMULATE, MPIX_NEIGHBOR_GATHER, NULL, comm), tried, "direct");
+  exchange(comm);
+  /* edges that are repeated, and to oneself; a request is under way on another communicator */
+  slow_direct = 2e-3, slow_others = 1e-3;
+  edges(n - 1, 90000);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  OK(MPIX_Neighbor_alltoall_set(reach, sources, MPI_UNWEIGHTED, reach, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, other));
+  int before[MOST], after[MOST];
+  for (int k = 0; k < reach; k++) before[k] = 100 * me + targets[k];
+  MPIX_Request request;
+  OK(MPIX_Ineighbor_alltoall(before, 1, MPI_INT, after, 1, MPI_INT, other, &request));
+  for (int k = 0; k < 3; k++) {
+    int again = k ? k - 1 : me;
+    sources[reach] = k ? sources[again] : me, targets[reach] = k ? targets[again] : me;
+    in_weights[reach] = weight(sources[reach], me, 90000), out_weights[reach] = weight(me, targets[reach], 90000), reach++;
+  }
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, "");
+  exchange(comm);
+  OK(MPIX_Request_wait(&request));
+  for (int k = 0; k < n - 1; k++) CHECK(after[k] == 100 * sources[k] + me, "from %d: %d", sources[k], after[k]);
+  MPI_Comm_free(&other);
+
+  /* MPI refuses a message of a trial call: an error everywhere, and another set call does better */
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  edges(n - 1, 60000);
+  refused = me == 1 ? 5 : 0, may_fail = 1;
+  const char *nothing = set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, other);
+  CHECK(set_code != MPI_SUCCESS && !*nothing, "%d: %s", set_code, nothing);
+  refused = may_fail = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, other), tried, "");
+  exchange(other);
+  MPI_Comm_free(&other);
 
   /* sources that say something else than targets; edges from and to nobody */
   edges(n - 1, 50000);
@@ -175,10 +244,11 @@ int main(int argc, char **argv) {
     edges(n - 1, without == 4 ? 200000000 : 123456);
     if (without == 1) setenv("MPIX_LOGGP", file, 1);
     if (without == 2) setenv("MPIX_NEIGHBOR_VERIFY", "true", 1);
-    int operation = without == 3 ? MPIX_NEIGHBOR_REDUCE : MPIX_NEIGHBOR_ALLTOALL;
-    says(__LINE__, set(operation, operation, without ? NULL : "model", comm), predicted, "");
+    int reduces = without == 3, operation = reduces ? MPIX_NEIGHBOR_ACCUMULATE : MPIX_NEIGHBOR_ALLTOALL;
+    int operations = reduces ? MPIX_NEIGHBOR_ACCUMULATE | MPIX_NEIGHBOR_REDUCE : MPIX_NEIGHBOR_ALLTOALL;
+    says(__LINE__, set(operations, operation, without ? NULL : "model", comm), predicted, "");
     CHECK(!direct_messages && !other_messages, "%d: %d and %d messages", without, direct_messages, other_messages);
-    if (without != 3) exchange(comm);
+    if (!reduces) exchange(comm);
     unsetenv("MPIX_LOGGP"), unsetenv("MPIX_NEIGHBOR_VERIFY");
   }
   MPI_Barrier(MPI_COMM_WORLD);

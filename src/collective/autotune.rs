@@ -7,7 +7,7 @@ use crate::schedule::Algorithm;
 use crate::select::{self, Choice, Race, Reason};
 
 /// A comparison in progress between the schedule in use and its rivals.
-pub struct Trial<R> {
+pub struct TimedRace<R> {
     rivals: Vec<R>,
     /// The processes that make the same calls.
     group: Group,
@@ -26,19 +26,24 @@ pub enum Timed {
     Trial(Group),
 }
 
-impl<R> Trial<R> {
+impl<R> TimedRace<R> {
     /// Begins a comparison with `rivals`.
     pub fn new(rivals: Vec<R>, timed: Timed) -> Self {
         let candidates = 1 + rivals.len();
         match timed {
-            Timed::First(group) => Trial { race: Race::new(candidates), rivals, group, reason: Reason::Measured },
-            Timed::Trial(group) => Trial { race: Race::brief(candidates), rivals, group, reason: Reason::Tried },
+            Timed::First(group) => TimedRace { race: Race::new(candidates), rivals, group, reason: Reason::Measured },
+            Timed::Trial(group) => TimedRace { race: Race::brief(candidates), rivals, group, reason: Reason::Tried },
         }
     }
 
     /// The rivals of the schedule in use.
     pub fn rivals(&self) -> &[R] {
         &self.rivals
+    }
+
+    /// The same, to be prepared.
+    pub fn rivals_mut(&mut self) -> &mut [R] {
+        &mut self.rivals
     }
 
     /// Runs a call by the candidate whose turn it is. `run` gets the group, and returns the call's

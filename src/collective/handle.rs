@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
-use crate::collective::autotune::{Timed, Trial};
+use crate::collective::autotune::{Timed, TimedRace};
 use crate::collective::describe::{self, Summary};
 use crate::collective::executors::{ExecutorPool, Lease};
 use crate::collective::fuse::Joined;
@@ -48,7 +48,7 @@ pub struct BoundNeighborhood {
     timed: AtomicBool,
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
-    trial: RefCell<Option<Trial<Runner>>>,
+    race: RefCell<Option<TimedRace<Runner>>>,
     /// The schedule in words: other threads may ask for it while a collective runs.
     summary: Mutex<Summary>,
     /// True when the neighborhood has been freed, or another one set in its place.
@@ -59,7 +59,7 @@ pub struct BoundNeighborhood {
 
 // SAFETY: requests share a neighborhood with its communicator and may be completed in another
 // thread than the one that started them, and any thread may ask for its properties. Both use what
-// is locked, atomic or never changes; `runner`, `trial` and `extents` are used by calls that start
+// is locked, atomic or never changes; `runner`, `race` and `extents` are used by calls that start
 // collectives on the communicator, which are made one after the other, as MPI asks.
 unsafe impl Send for BoundNeighborhood {}
 // SAFETY: as above.
@@ -242,8 +242,8 @@ impl BoundNeighborhood {
         }
         // the first one stands for all until they have been compared
         let first = runners.remove(0);
-        let trial = timed.filter(|_| !runners.is_empty()).map(|timed| Trial::new(runners, timed));
-        let rivals = trial.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
+        let race = timed.filter(|_| !runners.is_empty()).map(|timed| TimedRace::new(runners, timed));
+        let rivals = race.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
         let bound = BoundNeighborhood {
             operation,
             directed,
@@ -251,11 +251,11 @@ impl BoundNeighborhood {
             tags,
             outstanding,
             extents: Extents::default(),
-            timed: AtomicBool::new(trial.is_some() && !hints.verify),
+            timed: AtomicBool::new(race.is_some() && !hints.verify),
             hints,
             summary: Mutex::new(Summary::new(first.choice, &first.schedule, rivals)),
             runner: RefCell::new(first),
-            trial: RefCell::new(trial),
+            race: RefCell::new(race),
             stale: AtomicBool::new(false),
             orphaned,
         };
@@ -333,6 +333,20 @@ impl BoundNeighborhood {
         self.hints.verify
     }
 
+    /// Binds the executors of all schedules that are compared, as calls with these buffers will.
+    ///
+    /// # Safety
+    /// As for `run`.
+    pub unsafe fn bind_candidates(&self, buffers: &Buffers) -> Result<()> {
+        let mut race = self.race.try_borrow_mut().map_err(|_| Error::Busy)?;
+        let rivals = race.iter_mut().flat_map(TimedRace::rivals_mut);
+        for runner in std::iter::once(&mut *self.runner()?).chain(rivals) {
+            // SAFETY: the caller vouches for the buffers.
+            unsafe { runner.bind(buffers, &self.pool) }?;
+        }
+        Ok(())
+    }
+
     /// True while calls are timed to compare schedules.
     pub fn is_timed(&self) -> bool {
         self.timed.load(Ordering::Relaxed)
@@ -352,7 +366,7 @@ impl BoundNeighborhood {
     /// True if a start posts all messages of a call. The same on all processes.
     pub fn posts_at_once(&self) -> bool {
         let is_direct = self.runner.borrow().choice.algorithm == Algorithm::Direct;
-        is_direct && !self.verifies() && self.trial.borrow().is_none()
+        is_direct && !self.verifies() && self.race.borrow().is_none()
     }
 
     /// True if it has a window. The same on all processes.
@@ -364,7 +378,7 @@ impl BoundNeighborhood {
     /// whether devices are in use or not.
     pub fn reusable_schedule(&self, neighborhood: &Neighborhood, hints: &Hints) -> Option<Selected> {
         let same_hints = self.hints == Hints { devices: self.hints.devices, ..hints.clone() };
-        let fits = same_hints && *self.neighborhood() == *neighborhood && self.trial.borrow().is_none();
+        let fits = same_hints && *self.neighborhood() == *neighborhood && self.race.borrow().is_none();
         let runner = self.runner.borrow();
         fits.then(|| Selected { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
     }
@@ -476,7 +490,7 @@ impl BoundNeighborhood {
         // SAFETY: as for `run`.
         unsafe {
             if self.timed.load(Ordering::Relaxed) {
-                return self.run_timed(buffers);
+                return self.take_turn(buffers)?;
             }
             let mut runner = self.runner()?;
             let algorithm = runner.choice.algorithm;
@@ -490,18 +504,19 @@ impl BoundNeighborhood {
         self.runner.try_borrow_mut().map_err(|_| Error::Busy.into())
     }
 
-    /// Runs one collective by the schedule whose turn it is. After the last turn it keeps the
-    /// fastest one. Collective over the processes that edges connect: those that come late would be
-    /// counted as time of the schedule, and those that are not yet through with the call before
-    /// too.
+    /// Runs one collective by the schedule whose turn it is, and returns how it ended; an error of
+    /// its own is that of the comparison, in which the call does not count. After the last turn it
+    /// keeps the fastest schedule. Collective over the processes that edges connect: those that
+    /// come late would be counted as time of the schedule, and those that are not yet through with
+    /// the call before too.
     ///
     /// # Safety
     /// As for `run`.
     #[cold]
-    unsafe fn run_timed(&self, buffers: &Buffers) -> Result<()> {
+    pub unsafe fn take_turn(&self, buffers: &Buffers) -> Result<Result<()>> {
         let mut runner = self.runner()?;
-        let mut trial = self.trial.try_borrow_mut().map_err(|_| Error::Busy)?;
-        let Some(comparison) = trial.as_mut() else {
+        let mut race = self.race.try_borrow_mut().map_err(|_| Error::Busy)?;
+        let Some(comparison) = race.as_mut() else {
             return Err(Error::Internal("there is nothing to compare".into()).into());
         };
         let result = comparison.take_turn(&mut runner, |candidate, group| {
@@ -518,14 +533,14 @@ impl BoundNeighborhood {
         if comparison.is_complete() {
             let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);
             runner.choice = choice;
-            *trial = None;
+            *race = None;
             *self.summary() = Summary::new(choice, &runner.schedule, Vec::new());
             self.timed.store(false, Ordering::Relaxed);
             if let Some(record) = self.record() {
                 record.describe(self.schedule_line());
             }
         }
-        result
+        Ok(result)
     }
 
     /// One line about the schedule in use, and why it was chosen.

@@ -14,7 +14,8 @@ static MEMORY: Memory<Alike, Choice> = Memory::new();
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alike {
     processes: u32,
-    nodes: u32,
+    /// Processes that share process 0's node, which alone looks here.
+    sharing: u32,
     operations: Operations,
     /// Numbers of edges, bytes of the longest block, and of all blocks of the busiest process: each
     /// by its logarithm.
@@ -28,15 +29,16 @@ pub struct Alike {
 }
 
 impl Alike {
-    /// Describes a neighborhood of `processes` processes for which `close` would be compared.
-    pub fn new(hints: &Hints, outline: Outline, processes: u32, close: &[Algorithm]) -> Alike {
+    /// Describes a neighborhood of `processes` processes, of which `sharing` share the caller's
+    /// node, for which `close` would be compared.
+    pub fn new(hints: &Hints, outline: Outline, processes: u32, sharing: u32, close: &[Algorithm]) -> Alike {
         let unit = u64::from(hints.weight_unit.unwrap_or(1));
         let sizes = [outline.edges, outline.heaviest.saturating_mul(unit), outline.busiest.saturating_mul(unit)];
         let mut close = close.to_vec();
         close.sort_unstable_by_key(|&algorithm| algorithm as usize);
         Alike {
             processes,
-            nodes: outline.nodes,
+            sharing,
             operations: outline.operations,
             // 19 % more is the next step
             sizes: sizes.map(|size| to_usize(whole(4.0 * (size.max(1) as f64).log2()))),
@@ -69,18 +71,18 @@ mod tests {
         let outline =
             Outline { edges: 1000, weighted: true, heaviest: 1000, busiest: 26_000, one_node: false, operations, nodes: 4 };
         let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring]);
-        let of = |hints: &Hints, outline, processes, close: &[Algorithm]| Alike::new(hints, outline, processes, close);
-        let one = of(&hints, outline, 8, &both);
-        assert_eq!(one, of(&hints, Outline { edges: 1010, heaviest: 1005, ..outline }, 8, &[both[1], both[0]]));
+        let one = Alike::new(&hints, outline, 8, 2, &both);
+        let like = Outline { edges: 1010, heaviest: 1005, ..outline };
+        assert_eq!(one, Alike::new(&hints, like, 8, 2, &[both[1], both[0]]));
         for other in [
-            of(&hints, Outline { heaviest: 1400, ..outline }, 8, &both),
-            of(&hints, Outline { busiest: 60_000, ..outline }, 8, &both),
-            of(&hints, Outline { edges: 2000, ..outline }, 8, &both),
-            of(&hints, Outline { nodes: 8, ..outline }, 8, &both),
-            of(&hints, outline, 16, &both),
-            of(&hints, outline, 8, &[Algorithm::Direct, Algorithm::Combining]),
-            of(&Hints { window: 1, ..Hints::default() }, outline, 8, &both),
-            of(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, &both),
+            Alike::new(&hints, Outline { heaviest: 1400, ..outline }, 8, 2, &both),
+            Alike::new(&hints, Outline { busiest: 60_000, ..outline }, 8, 2, &both),
+            Alike::new(&hints, Outline { edges: 2000, ..outline }, 8, 2, &both),
+            Alike::new(&hints, outline, 16, 2, &both),
+            Alike::new(&hints, outline, 8, 4, &both),
+            Alike::new(&hints, outline, 8, 2, &[Algorithm::Direct, Algorithm::Combining]),
+            Alike::new(&Hints { window: 1, ..Hints::default() }, outline, 8, 2, &both),
+            Alike::new(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, 2, &both),
         ] {
             assert_ne!(one, other);
         }

@@ -51,14 +51,7 @@ pub enum Next {
 /// another: processes of several nodes exchange blocks whose lengths the weights say, and the
 /// parameters are those of this machine.
 pub fn tries(hints: &Hints, outline: Outline) -> bool {
-    let served = outline.operations.alltoall || outline.operations.gather;
-    hints.schedule == ScheduleHint::Auto
-        && hints.loggp.is_none()
-        && hints.learn != Learn::Never
-        && served
-        && !hints.verify
-        && !hints.devices
-        && !outline.one_node
+    hints.schedule == ScheduleHint::Auto && hints.loggp.is_none() && !hints.verify && !hints.devices && !outline.one_node
 }
 
 /// Properties of the graph that are known without gathering it; equal on all processes.
@@ -568,14 +561,11 @@ mod tests {
     fn trials_are_made_where_they_help() {
         let weighted = Outline { weighted: true, ..FEW };
         let auto = Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() };
-        let reduce = Operations { gather: false, alltoall: false, reduce: true };
         for (hints, outline, tried) in [
             (auto.clone(), weighted, true),
             (auto.clone(), Outline { one_node: true, ..weighted }, false),
-            (auto.clone(), Outline { operations: reduce, ..weighted }, false),
             (Hints { schedule: ScheduleHint::Model, ..auto.clone() }, weighted, false),
             (Hints { loggp: Loggp::preset("jaguar"), ..auto.clone() }, weighted, false),
-            (Hints { learn: Learn::Never, ..auto.clone() }, weighted, false),
             (Hints { verify: true, ..auto.clone() }, weighted, false),
             (Hints { devices: true, ..auto }, weighted, false),
         ] {

@@ -33,7 +33,7 @@ pub const LEAST: usize = 5;
 /// Sweeps after which the medians decide, whatever the noise.
 pub const MOST: usize = 60;
 
-/// Seconds after which a brief race is over, but not before as many sweeps have counted.
+/// Seconds of calls after which a brief race is over, and the fewest sweeps that count before that.
 const BRIEF: f64 = 0.25;
 const BRIEF_LEAST: usize = 2;
 
@@ -72,8 +72,9 @@ impl Race {
         Race::with(candidates, TURN[0], None)
     }
 
-    /// Begins a race that ends as soon as its calls have taken [`BRIEF`] seconds, and two sweeps
-    /// have counted. Turns of long calls are one call.
+    /// Begins a race that ends as soon as its calls have taken [`BRIEF`] seconds, and
+    /// [`BRIEF_LEAST`] sweeps have counted, or one candidate is left. Turns of long calls are one
+    /// call.
     pub fn brief(candidates: usize) -> Race {
         Race::with(candidates, 1, Some(0.0))
     }

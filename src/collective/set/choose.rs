@@ -106,7 +106,15 @@ pub struct Compared {
 
 /// Lets process 0 compare predicted times, and broadcasts its choice: that of an earlier trial, if
 /// it remembers one. Collective.
-pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline: Outline) -> Result<Compared> {
+///
+/// `alike` says what an outcome for some algorithms holds for, if trial calls can be made.
+pub fn compare(
+    world: &mut GatheredGraph,
+    hints: &Hints,
+    input: &Input,
+    outline: Outline,
+    alike: impl Fn(&[Algorithm]) -> Option<Alike>,
+) -> Result<Compared> {
     let comm = world.comm;
     let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline)) {
         Some(stencil) => {
@@ -120,12 +128,9 @@ pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, outline:
         None => compare_graph(world, hints, input, outline.operations)?,
     };
     let decide = |compared: Comparison| -> Result<(Choice, Vec<Algorithm>)> {
-        let is_open = compared.close.len() > 1 && select::tries(hints, outline);
-        if !is_open {
-            return Ok((compared.choice, Vec::new()));
-        }
-        let known = trials::recall(&Alike::new(hints, outline, input.processes, &compared.close))?;
-        Ok(known.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
+        let alike = if compared.close.len() > 1 { alike(&compared.close) } else { None };
+        let Some(alike) = alike else { return Ok((compared.choice, Vec::new())) };
+        Ok(trials::recall(&alike)?.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
     };
     let decided = compared.map(|compared| compared.and_then(decide));
     // an error must not keep the others waiting: nothing stands for it

@@ -180,7 +180,7 @@ impl Call<'_> {
         let one_node = team.size() == processes;
         let input =
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-        let wanted = |operation: Operation| requested & operation.bit() != 0;
+        let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|operation| requested & operation.bit() != 0).collect();
         let operations = kinds(requested);
         let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
         let Candidates { mut selected, open } = match reused {
@@ -192,10 +192,10 @@ impl Call<'_> {
                 {
                     hints.learn_machine(machine, origin);
                 }
-                select_schedules(&private, &hints, &input, grid, outline, agreed.star)?
+                let sharing = trial::operation(&wanted).map(|_| team.size());
+                select_schedules(&private, &hints, &input, grid, outline, agreed.star, sharing)?
             }
         };
-        let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
         // several schedules are compared by the processes that make the same calls
         let group = match selected.len() {
             2.. if open.is_none() => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
@@ -252,11 +252,10 @@ impl Call<'_> {
             }
         };
         let restart = |operation: Operation| all_tags[operation as usize].restart(given[operation as usize]);
-        if let Some(open) = open {
-            let (place, operation) = trial::operation(&wanted).unwrap_or((0, wanted[0]));
+        if let (Some(open), Some((place, operation))) = (open, trial::operation(&wanted)) {
             restart(operation);
             let unit = hints.weight_unit.unwrap_or(1).into();
-            let settled = trial::run(|timed| settings(place, timed, None), &selected, (unit, agreed.outline.heaviest))?;
+            let settled = trial::run(|timed| settings(place, timed, None), &selected, unit, team.size())?;
             if let Some(winner) = &settled
                 && private.rank()? == 0
             {
@@ -308,7 +307,8 @@ struct Candidates {
 }
 
 /// Selects the schedules of a neighborhood: one, or several to be compared by time.
-/// `grid` is that of a Cartesian communicator, `shares` the sum of all processes' shares of a star.
+/// `grid` is that of a Cartesian communicator, `shares` the sum of all processes' shares of a star;
+/// `sharing`: how many processes share this one's node, if trial calls can be made.
 /// Collective: all processes pass hints that agree, and make the same choice.
 ///
 /// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
@@ -327,6 +327,7 @@ fn select_schedules(
     grid: Option<&Grid>,
     mut outline: Outline,
     shares: [u64; 4],
+    sharing: Option<u32>,
 ) -> Result<Candidates> {
     let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood, shares)? } else { None };
     let stencil = match grid {
@@ -348,8 +349,10 @@ fn select_schedules(
         Next::Take(choice) => vec![choice],
         Next::Try => select::candidates(hints, input, outline).into_iter().map(plain).collect(),
         Next::Compare => {
-            let Compared { choice, rivals } = choose::compare(&mut world, hints, input, outline)?;
-            open = (rivals.len() > 1).then(|| Alike::new(hints, outline, input.processes, &rivals));
+            let sharing = sharing.filter(|_| select::tries(hints, outline));
+            let alike = |close: &[Algorithm]| sharing.map(|sharing| Alike::new(hints, outline, input.processes, sharing, close));
+            let Compared { choice, rivals } = choose::compare(&mut world, hints, input, outline, alike)?;
+            open = if rivals.len() > 1 { alike(&rivals) } else { None };
             std::iter::once(choice).chain(rivals.into_iter().skip(1).map(plain)).collect()
         }
     };

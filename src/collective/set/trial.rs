@@ -9,7 +9,7 @@ use crate::collective::autotune::Timed;
 use crate::collective::handle::{BoundNeighborhood, Settings};
 use crate::collective::{Operation, Selected};
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Names, RECV, SEND, Shape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
@@ -17,85 +17,119 @@ use crate::mpi::group::Group;
 use crate::schedule::Algorithm;
 use crate::util::cast::{to_int, to_usize};
 
-/// Most bytes of a trial's blocks on one side of a process.
+/// Most bytes of a trial's blocks on one side of all processes of a node.
 const MOST: i64 = 1 << 28;
 
-/// The operation whose calls a trial makes, and its place in `operations`.
+/// The operation whose calls a trial makes, and its place in `operations`. `None`: all of them
+/// combine blocks, so that there is no trial.
 pub fn operation(operations: &[Operation]) -> Option<(usize, Operation)> {
     let place = |wanted: Operation| operations.iter().position(|&operation| operation == wanted);
     [Operation::Alltoall, Operation::Gather].into_iter().find_map(|operation| Some((place(operation)?, operation)))
 }
 
 /// Makes trial calls of an operation by all of `selected`, `direct` among them, and returns the
-/// schedule that wins; `None` if there is no room for the blocks. A weight of 1 stands for `unit`
-/// bytes, and `heaviest` is the largest. Collective over the communicator.
+/// schedule that wins; `None` if a process has no room for the blocks. A weight of 1 stands for
+/// `unit` bytes; `sharing` processes share this one's node. Collective over the communicator.
 ///
-/// Cost: the calls that `Race::brief` makes, memory for the blocks of a call, and if there are
-/// several lengths a call by which the receivers learn them.
+/// Cost: the calls that `Race::brief` makes, memory for the blocks of a call, and a call by which
+/// the receivers learn their lengths.
+///
+/// # Errors
+/// MPI fails, or a process has ended; the same call fails on all others.
 pub fn run(
     settings: impl Fn(Option<Timed>) -> Settings,
     selected: &[Selected],
-    (unit, heaviest): (u64, u64),
+    unit: u64,
+    sharing: u32,
 ) -> Result<Option<Selected>> {
-    let of = settings(None);
-    let (comm, n, operation) = (of.pool.comm().clone(), of.pool.neighborhood().clone(), of.operation);
-    let direct = selected.iter().find(|selected| selected.choice.algorithm == Algorithm::Direct);
-    let (common, direct) = (operation == Operation::Gather, direct.map(std::slice::from_ref));
-    let [sent, received] = match direct {
-        Some(direct) if !common => {
-            let lengths: Vec<i64> = n.targets().iter().map(|edge| to_int(u64::from(edge.weight).saturating_mul(unit))).collect();
-            let told = tell(&BoundNeighborhood::new(of, direct)?, &lengths)?;
-            [lengths, told]
-        }
-        _ => [n.targets(), n.sources()].map(|list| vec![to_int(heaviest.saturating_mul(unit)); list.len()]),
+    let plain = settings(None);
+    let (comm, n, is_common) =
+        (plain.pool.comm().clone(), plain.pool.neighborhood().clone(), plain.operation == Operation::Gather);
+    let Some(direct) = selected.iter().find(|selected| selected.choice.algorithm == Algorithm::Direct) else {
+        return Err(Error::Internal("a trial lacks the schedule direct".into()).into());
     };
-    let blocks = Side::new(sent, common).zip(Side::new(received, false));
+    let mut lengths: Vec<i64> =
+        n.targets().iter().map(|edge| i64::try_from(u64::from(edge.weight).saturating_mul(unit)).unwrap_or(i64::MAX)).collect();
+    if is_common {
+        lengths = vec![lengths.into_iter().max().unwrap_or(0)];
+    }
+    let received = tell(&BoundNeighborhood::new(plain, std::slice::from_ref(direct))?, &lengths, is_common)?;
+    let most = MOST / i64::from(sharing.max(1));
+    let blocks = TrialBlocks::new(lengths, is_common, most).zip(TrialBlocks::new(received, false, most));
     let Some((mut send, mut recv)) = all_have(&comm, blocks)? else { return Ok(None) };
     let bound = BoundNeighborhood::new(settings(Some(Timed::Trial(Group::new(&comm, |_| true)?))), selected)?;
     let buffers = Buffers { input: send.blocks(&SEND), output: recv.blocks(&RECV), op: None };
-    while bound.is_timed() {
-        // SAFETY: the buffers have room for all blocks; nothing else uses them, and no call is
-        // under way when they go.
-        unsafe { bound.run(&buffers) }?;
+    // what one process cannot bind, no process may wait for
+    // SAFETY: the buffers have room for all blocks.
+    if all_have(&comm, unsafe { bound.bind_candidates(&buffers) }.ok())?.is_none() {
+        return Ok(None);
     }
+    let mut failed = Ok(());
+    while bound.is_timed() {
+        // SAFETY: as above; nothing else uses the buffers.
+        match unsafe { bound.take_turn(&buffers) } {
+            // all go on, as nobody knows of the failure
+            Ok(Err(error)) if !matches!(*error, Error::Gone { .. }) => failed = failed.and(Err(error)),
+            Ok(Ok(())) => {}
+            Ok(Err(error)) | Err(error) => {
+                std::mem::forget((send, recv));
+                return Err(if let Error::Gone { rank } = *error { comm.lose(rank) } else { error });
+            }
+        }
+    }
+    if failed.is_err() {
+        // MPI may still use them
+        std::mem::forget((send, recv));
+    }
+    coll::share_outcome(&comm, failed)?;
     bound.selected().map(Some)
 }
 
-/// Tells each target the length of its block. Returns the lengths of those received.
-fn tell(bound: &BoundNeighborhood, lengths: &[i64]) -> Result<Vec<i64>> {
+/// Tells each target the length of its block, of which there is one for all if it is common.
+/// Returns the lengths of those received.
+fn tell(bound: &BoundNeighborhood, lengths: &[i64], is_common: bool) -> Result<Vec<i64>> {
     let mut told = vec![0i64; bound.neighborhood().sources().len()];
-    let blocks = |words: *mut i64, names| Blocks {
-        base: words.cast(),
-        datatype: datatype::byte(),
-        extent: 1,
-        shape: Shape::Equal { count: to_int(size_of::<i64>()) },
-        names,
+    let count = to_int(size_of::<i64>());
+    let blocks =
+        |words: *mut i64, shape, names| Blocks { base: words.cast(), datatype: datatype::byte(), extent: 1, shape, names };
+    let shape = if is_common { Shape::One { count } } else { Shape::Equal { count } };
+    let sent: Vec<i64> = lengths.to_vec();
+    let buffers = Buffers {
+        input: blocks(sent.as_ptr().cast_mut(), shape, &SEND),
+        output: blocks(told.as_mut_ptr(), Shape::Equal { count }, &RECV),
+        op: None,
     };
-    let buffers =
-        Buffers { input: blocks(lengths.as_ptr().cast_mut(), &SEND), output: blocks(told.as_mut_ptr(), &RECV), op: None };
     // SAFETY: there is a word for each block; those sent are only read.
-    unsafe { bound.run(&buffers) }?;
+    let ended = unsafe { bound.run(&buffers) };
+    if ended.is_err() {
+        // MPI may still use them
+        std::mem::forget((sent, std::mem::take(&mut told)));
+    }
+    let comm = bound.comm();
+    let gone = |error: Box<Error>| if let Error::Gone { rank } = *error { comm.lose(rank) } else { error };
+    coll::share_outcome(comm, ended.map_err(gone))?;
     Ok(told)
 }
 
-/// What this process has, if all have one. Collective: a reduction.
+/// What this process has, if all have it. Collective: a reduction.
 fn all_have<T>(comm: &Comm, mine: Option<T>) -> Result<Option<T>> {
     let [all] = coll::allreduce(comm, [i64::from(mine.is_some())], Reduction::Min)?;
     Ok(mine.filter(|_| all != 0))
 }
 
-/// One side of a call: blocks of bytes, one after the other.
-struct Side {
+/// The blocks of one side of a call, in bytes, one after the other.
+struct TrialBlocks {
     memory: Vec<u8>,
     counts: Vec<i64>,
     displs: Vec<i64>,
     /// True if there is one block for all.
-    common: bool,
+    is_common: bool,
 }
 
-impl Side {
-    /// Makes room for blocks of these lengths, in bytes. `None` if they are too long.
-    fn new(counts: Vec<i64>, common: bool) -> Option<Side> {
+impl TrialBlocks {
+    /// Makes room for blocks of these lengths. `None` if they have more than `most` bytes, or there
+    /// is no memory.
+    fn new(counts: Vec<i64>, is_common: bool, most: i64) -> Option<TrialBlocks> {
         let mut end = 0i64;
         let place = |&count: &i64| {
             let place = end;
@@ -103,18 +137,17 @@ impl Side {
             place
         };
         let displs = counts.iter().map(place).collect();
-        let length = if common { counts.first().copied().unwrap_or(0) } else { end };
-        if !(0..=MOST).contains(&length) {
+        if !(0..=most).contains(&end) {
             return None;
         }
         let mut memory = Vec::new();
-        memory.try_reserve_exact(to_usize(length)).ok()?;
-        memory.resize(to_usize(length), 0);
-        Some(Side { memory, counts, displs, common })
+        memory.try_reserve_exact(to_usize(end)).ok()?;
+        memory.resize(to_usize(end), 0);
+        Some(TrialBlocks { memory, counts, displs, is_common })
     }
 
     fn blocks(&mut self, names: &'static Names) -> Blocks<'_> {
-        let shape = if self.common {
+        let shape = if self.is_common {
             Shape::One { count: self.counts.first().copied().unwrap_or(0) }
         } else {
             Shape::Vector { counts: Ints::Wide(&self.counts), displs: Ints::Wide(&self.displs) }
