@@ -5,7 +5,7 @@
  * A call begins at the same time on all processes and ends on the slowest one. What each
  * alternative delivers is checked in each call.
  *
- * Usage: simulate sparse|bfs|nbody|halo|random|patterns|permutations|set|machine [PARAMETERS];
+ * Usage: simulate sparse|bfs|nbody|halo|random|patterns|ghost|permutations|set|machine [PARAMETERS];
  * PARAMETERS is a file of LogGP parameters for the model */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -34,6 +34,8 @@ typedef struct {
   int in, edges_out, *from, *to, *bytes_in, *bytes_out, *at_in, *at_out, *tags_in, *tags_out;
   char *send, *recv;
   MPI_Request *requests;
+  MPI_Win window;
+  MPI_Group around;
 } job;
 
 static uint64_t mix(uint64_t z) {
@@ -537,18 +539,15 @@ static void random_exchange(job *j) {
   }
 }
 
-/* SparseColl, Figures 6 and 9: 4 neighbors on a periodic grid, two of them with heavy messages, or
-   all (Figures 4 and 5). Four rows or more: SMPI mixes up long and short messages of one tag. */
-static void patterns(job *j) {
-  static const char *const schedules[] = {"direct", "dimension_order", "edge_coloring", "model"};
-  static const char *const names[] = {"horizontal", "vertical", "circular", "uniform"};
-  enum { DIRECTIONS = 4, COLUMNS = 8, HEAVY = 65536, LIGHT = HEAVY / 100 };
-  int dims[2] = {j->n / COLUMNS, COLUMNS}, periods[2] = {1, 1}, here[2];
+/* 4 neighbors on a periodic grid. Four rows or more: SMPI mixes up long and short messages of one
+   tag. Returns the number of rows */
+enum { DIRECTIONS = 4, COLUMNS = 8 };
+static int square(job *j) {
+  int dims[2] = {j->n / COLUMNS, COLUMNS}, periods[2] = {1, 1};
   MPI_Comm all;
-  if (j->n % COLUMNS || dims[0] < 4 || dims[0] % 2) fail(j, "patterns", "needs 32, 48, 64 or so processes");
+  if (j->n % COLUMNS || dims[0] < 4 || dims[0] % 2) fail(j, "a grid", "needs 32, 48, 64 or so processes");
   MPI_Comm_dup(MPI_COMM_WORLD, &all);
   MPI_Cart_create(all, 2, dims, periods, 0, &j->comm);
-  MPI_Cart_coords(j->comm, j->me, 2, here);
   allocate(j, DIRECTIONS);
   for (int d = 0; d < DIRECTIONS; d++) {
     int down, up;
@@ -557,6 +556,16 @@ static void patterns(job *j) {
     /* what goes up comes from below */
     j->tags_out[d] = d, j->tags_in[d] = d ^ 1;
   }
+  return dims[0];
+}
+
+/* SparseColl, Figures 6 and 9: two of the neighbors with heavy messages, or all (Figures 4, 5) */
+static void patterns(job *j) {
+  static const char *const schedules[] = {"direct", "dimension_order", "edge_coloring", "model"};
+  static const char *const names[] = {"horizontal", "vertical", "circular", "uniform"};
+  enum { HEAVY = 65536, LIGHT = HEAVY / 100 };
+  int here[2], rows = square(j);
+  MPI_Cart_coords(j->comm, j->me, 2, here);
   for (int pattern = 0; pattern < 4; pattern++) {
     for (int d = 0; d < DIRECTIONS; d++) {
       int square = d % 2 == (here[d / 2] % 2 == 0), heavy = pattern == 0 ? d < 2 : pattern == 1 ? d >= 2 : pattern == 3 || square;
@@ -564,10 +573,12 @@ static void patterns(job *j) {
       j->bytes_out[d] = j->bytes_in[d] = heavy ? HEAVY : LIGHT;
     }
     give_buffers(j);
-    if (j->me == 0) printf("%s, %d x %d processes, messages of %d and %d bytes\n", names[pattern], dims[0], dims[1], HEAVY, LIGHT);
+    if (j->me == 0) printf("%s, %d x %d processes, messages of %d and %d bytes\n", names[pattern], rows, COLUMNS, HEAVY, LIGHT);
     compare(j, schedules, 4, 0);
   }
 }
+
+#include "simulated_ghost.h"
 
 static int by_value(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -690,11 +701,12 @@ int main(int argc, char **argv) {
   else if (!strcmp(what, "halo")) halo(&j);
   else if (!strcmp(what, "random")) random_exchange(&j);
   else if (!strcmp(what, "patterns")) patterns(&j);
+  else if (!strcmp(what, "ghost")) ghost(&j);
   else if (!strcmp(what, "permutations")) permutations(&j);
   else if (!strcmp(what, "set")) sets(&j);
   else if (!strcmp(what, "machine")) machine(&j);
   else known = 0;
-  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|bfs|nbody|halo|random|patterns|permutations|set|machine [PARAMETERS]\n");
+  if (!known && j.me == 0) fprintf(stderr, "Usage: simulate sparse|bfs|nbody|halo|random|patterns|ghost|permutations|set|machine [PARAMETERS]\n");
   MPI_Finalize();
   return !known;
 }
