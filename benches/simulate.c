@@ -5,8 +5,8 @@
  * A call begins at the same time on all processes and ends on the slowest one. What each
  * alternative delivers is checked in each call.
  *
- * Usage: simulate sparse|bfs|nbody|halo|random|patterns|ghost|permutations|set|machine [PARAMETERS];
- * PARAMETERS is a file of LogGP parameters for the model */
+ * Usage: simulate sparse|bfs|nbody|halo|random|patterns|ghost|permutations|set|machine
+ *        [PARAMETERS]; PARAMETERS is a file of LogGP parameters for the model */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <mpix_neighbor.h>
