@@ -15,7 +15,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::Target;
 use crate::mpi::window;
-use crate::schedule::{Algorithm, Op};
+use crate::schedule::Algorithm;
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::util::cast::{to_int, whole};
@@ -60,33 +60,14 @@ impl Transport {
     }
 }
 
-/// Says why a schedule does not put, if it does not. `is_whole`: on all processes, it sends whole
-/// blocks.
-fn why_not(algorithm: Algorithm, is_whole: bool, operation: Operation) -> Option<&'static str> {
+/// Says why a schedule does not put, if it does not.
+fn why_not(algorithm: Algorithm, operation: Operation) -> Option<&'static str> {
     match algorithm {
         Algorithm::Direct => None,
         _ if algorithm.entry().forwards() => Some("the schedule passes blocks on"),
         _ if operation.combines().is_some() => Some("blocks that are combined are put by the schedule direct alone"),
-        _ if !is_whole => Some("the schedule cuts blocks"),
         _ => None,
     }
-}
-
-/// True for each schedule that sends whole blocks on all processes. Collective: a reduction for
-/// each that need not.
-fn find_whole(selected: &[Selected], comm: &Comm) -> Result<Vec<bool>> {
-    let is_whole = |op: &Op| match op {
-        Op::Send { part, .. } | Op::Recv { part, .. } => part.is_whole(),
-        Op::Copy { .. } | Op::Reduce { .. } => true,
-    };
-    let each = selected.iter().map(|Selected { choice, schedule }| {
-        if choice.algorithm == Algorithm::Direct || choice.algorithm.entry().forwards() {
-            return Ok(true);
-        }
-        let [all] = coll::allreduce(comm, [i64::from(schedule.ops().iter().all(is_whole))], Reduction::Min)?;
-        Ok(all != 0)
-    });
-    each.collect()
 }
 
 /// Says why an operation uses no window, if it does not; the same on all processes. `puts`: its
@@ -170,12 +151,11 @@ pub fn choose(
     channels: &[Arc<Channels>],
     first: u32,
 ) -> Result<Vec<Transport>> {
-    let whole = if hints.transport == Wanted::Messages { Vec::new() } else { find_whole(selected, comm)? };
     let choose = |k: usize| -> Result<Transport> {
         let (mut puts, mut others) = (Vec::new(), Vec::new());
-        for (selected, &is_whole) in selected.iter().zip(&whole) {
-            let algorithm = selected.choice.algorithm;
-            match why_not(algorithm, is_whole, operations[k]) {
+        for Selected { choice, .. } in selected {
+            let algorithm = choice.algorithm;
+            match why_not(algorithm, operations[k]) {
                 None => puts.push(algorithm),
                 Some(why) => others.push((algorithm, why)),
             }

@@ -237,10 +237,10 @@ impl Round {
 
     /// Packs what is sent to target `k`, unless it is put from where it lies.
     pub(super) fn pack(&mut self, k: usize) {
-        let Self { outs, inputs, to_all, staging, me, tag, comm, failure, .. } = self;
+        let Self { outs, inputs, lost, to_all, staging, me, tag, comm, failure, .. } = self;
         let out = &mut outs[k];
-        out.spoiled = false;
-        if out.in_place.is_some() || out.in_pieces {
+        out.spoiled = lost.iter().any(|block| out.blocks.contains(block));
+        if out.spoiled || out.in_place.is_some() || out.in_pieces {
             return;
         }
         let loopback = Loopback { me: *me, tag: *tag, comm };
@@ -316,10 +316,11 @@ impl Round {
     }
 
     /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may
-    /// get less than it has room for.
+    /// get less than it has room for, but not a part: its sender cuts at other bytes then.
     fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.ins[i];
-        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.blocks.len() == 1));
+        let is_one = self.to_all || (recv.blocks.len() == 1 && !self.outputs[recv.blocks.start].is_part());
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && is_one);
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }

@@ -118,9 +118,13 @@ pub struct Round {
     pub(super) outputs: Vec<MessageBlock>,
     pub(super) outs: Vec<OutMessage>,
     pub(super) ins: Vec<InMessage>,
+    /// Parts of blocks that could not be packed, by their positions among `inputs`.
+    pub(super) lost: Vec<usize>,
     /// For each entry of the source list, its position among the messages.
     pub(super) of_source: Vec<Option<u32>>,
-    /// True if all targets get the same block.
+    /// True if no process has another round.
+    pub(super) is_only: bool,
+    /// True if all targets get the same block, which is packed once for all.
     pub(super) to_all: bool,
     pub(super) self_edges: Vec<(u32, u32)>,
     pub(super) copies: Vec<BlockCopy>,
