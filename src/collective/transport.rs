@@ -81,6 +81,9 @@ fn obstacle(
     Ok(match hints.transport {
         Wanted::Messages => Some(""),
         _ if puts.is_empty() => Some(others.first().map_or("", |other| other.1)),
+        Wanted::Auto | Wanted::AutoPlans if hints.rma_synchronization == Synchronization::Fence => {
+            Some("the time of a barrier of all processes is not measured")
+        }
         Wanted::Auto | Wanted::AutoPlans if hints.weight_unit.is_none() => Some(UNKNOWN),
         _ if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
         Wanted::Rma | Wanted::Auto | Wanted::AutoPlans => None,
@@ -94,7 +97,27 @@ fn target(hints: &Hints) -> (Target, String) {
         (Synchronization::Active, None) => (Target::Active, "post, start, complete, wait".into()),
         (Synchronization::Active, Some(flaw)) => (Target::Passive, format!("{passive}, as {flaw}")),
         (Synchronization::Passive, _) => (Target::Passive, passive.into()),
+        (Synchronization::Fence, _) if hints.verify => (Target::Passive, format!("{passive}, as calls are verified")),
+        (Synchronization::Fence, _) => (Target::Passive, "put, flush, barrier of all processes".into()),
     }
+}
+
+/// The most rounds that each of some schedules has on any process, if barriers of all processes end
+/// them. Collective: a reduction, if so. Not where calls are verified: processes whose arguments
+/// are in error make no round then.
+fn fenced(hints: &Hints, puts: &[Algorithm], selected: &[Selected], comm: &Comm) -> Result<Option<Vec<(Algorithm, u32)>>> {
+    if hints.rma_synchronization != Synchronization::Fence || hints.verify {
+        return Ok(None);
+    }
+    let rounds = |algorithm: Algorithm| {
+        let schedule = selected.iter().find(|selected| selected.choice.algorithm == algorithm).map(|selected| &selected.schedule);
+        let last = schedule.and_then(|schedule| schedule.rounds().checked_sub(1).map(|last| schedule.number(last)));
+        last.map_or(0, |last| i64::from(last) + 1)
+    };
+    let own: Vec<i64> = puts.iter().map(|&algorithm| rounds(algorithm)).collect();
+    let mut most = own.clone();
+    coll::allreduce_slice(comm, &own, &mut most, Reduction::Max)?;
+    Ok(Some(puts.iter().copied().zip(most.into_iter().map(to_int)).collect()))
 }
 
 /// Compares the times of messages and of puts for some edges. Returns whether puts are chosen, and
@@ -174,12 +197,18 @@ pub fn choose(
             Wanted::Messages | Wanted::Rma => String::new(),
         };
         let (target, how) = target(hints);
-        Ok(match Link::new(&far, hints.weight_unit, target, comm)? {
+        let fenced = fenced(hints, &puts, selected, comm)?;
+        let straight = if fenced.is_none() {
+            "plans put long blocks straight where they are received"
+        } else {
+            "plans use it too: no process says where its blocks lie"
+        };
+        Ok(match Link::new(&far, hints.weight_unit, target, fenced, comm)? {
             Err(e) => Transport::messages(&format!("no window can be made: {e}")),
             Ok(link) => {
                 let (sources, targets, kib) = (link.sources.len(), link.targets.len(), link.bytes.div_ceil(1024));
                 let plans = match link.landing.attached() {
-                    Ok(_) => "plans put long blocks straight where they are received".to_owned(),
+                    Ok(_) => straight.to_owned(),
                     Err(e) => format!("plans use it too: {e}"),
                 };
                 let names: Vec<&str> = puts.iter().map(|algorithm| algorithm.name()).collect();

@@ -36,7 +36,9 @@ impl Round {
             self.look_for_answers();
         }
         if self.exposed {
-            if self.link.is_passive() {
+            if self.fence.is_some() {
+                self.look_at_fence();
+            } else if self.link.is_passive() {
                 self.look_at_flags();
             } else {
                 self.look_for_end();
@@ -146,6 +148,9 @@ impl Round {
     fn open(&mut self) {
         self.stage = Stage::Open;
         (self.accessed, self.exposed) = (false, false);
+        if self.fence.is_some() {
+            return self.open_between_fences();
+        }
         let (dead, cut_off) = (self.link.dead(), self.link.cut_off());
         if let Some(&rank) = dead.first() {
             self.note(Error::Gone { rank }.into());
@@ -217,7 +222,7 @@ impl Round {
 
     /// Packs what is sent, behind headers, while the targets' answers are on their way; but not
     /// what the last call of these buffers has put straight from its blocks to those of the target.
-    fn pack_all(&mut self) {
+    pub(super) fn pack_all(&mut self) {
         for k in 0..self.outs.len() {
             let blocks = &self.inputs[self.outs[k].blocks.clone()];
             self.outs[k].in_pieces = !self.to_all && self.outs[k].straight && self.outs[k].has_pieces(blocks);
@@ -272,7 +277,7 @@ impl Round {
     }
 
     /// Takes the message of source `i`, which has completed its puts, out of its slot.
-    fn take_slot(&mut self, i: usize) {
+    pub(super) fn take_slot(&mut self, i: usize) {
         let slot = self.ins[i].slot;
         let at = to_usize(slot.offset);
         let landing = &self.link.landing;

@@ -11,6 +11,10 @@
 //! puts, and then sets a word of the slot, its flag, to the number of the message; the target polls
 //! the flags, and unpacks each message as soon as its flag is raised.
 //!
+//! With fences, the window is open likewise, and a barrier of all processes ends each round. Nobody
+//! answers: slots have two places, for every other round. When the barrier of a round has ended,
+//! all have taken what was put in the round before, so that the next one may put there.
+//!
 //! A message that exceeds its slot in the landing area comes by message; the sender decides that,
 //! and the header says so. An active target one of whose sources has died lets nobody in any more,
 //! as the epoch would never end: it asks for messages instead.
@@ -43,6 +47,7 @@
 //! | `cuts` | blocks in parts that only MPI can pack |
 //! | `answer`, `offer` | what a target tells its sources; places of plans' blocks |
 //! | `epoch`, `puts` | the steps of a round; what is put and sent |
+//! | `fence` | rounds that a barrier of all processes ends |
 //! | `fold` | combining blocks in the landing area |
 //! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
@@ -51,6 +56,7 @@ mod bind;
 mod cuts;
 mod epoch;
 mod failure;
+mod fence;
 mod fold;
 mod header;
 pub mod link;
@@ -113,13 +119,24 @@ impl Rma {
         waiting: Waiting,
         fields: usize,
     ) -> Rma {
-        let (mut rounds, mut own) = (Vec::with_capacity(schedule.rounds()), Some(own));
-        for r in 0..schedule.rounds() {
-            let ops = schedule.round(r);
-            let has_copies = schedule.rounds() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
+        let fenced = link.fenced_rounds(schedule.algorithm());
+        let numbers: Vec<u32> = match &fenced {
+            Some(all) => all.clone().collect(),
+            None => (0..schedule.rounds()).map(|r| schedule.number(r)).collect(),
+        };
+        let (mut rounds, mut own, mut stored) = (Vec::with_capacity(numbers.len()), Some(own), 0);
+        for &number in &numbers {
+            let has_ops = stored < schedule.rounds() && schedule.number(stored) == number;
+            let ops = if has_ops { schedule.round(stored) } else { &[] };
+            stored += usize::from(has_ops);
+            let has_copies = numbers.len() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
             let own = own.take_if(|_| has_copies).unwrap_or(Own::Left);
             let is_only = schedule.algorithm().entry().one_round();
-            rounds.push(Round::new((link, Arc::clone(comm), n), ops, is_only, own, fields));
+            let mut round = Round::new((link, Arc::clone(comm), n), ops, is_only, own, fields);
+            if fenced.is_some() {
+                round.end_by_barrier();
+            }
+            rounds.push(round);
         }
         let cuts = Cuts::of(&rounds);
         Rma { rounds, cuts, current: 0, waiting, failure: None }

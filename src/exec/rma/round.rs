@@ -143,6 +143,7 @@ impl Round {
             attached: Vec::new(),
             exposed: false,
             accessed: false,
+            fence: None,
             failure: None,
             stuck: false,
             stays: false,
@@ -227,6 +228,9 @@ impl Drop for Round {
         if self.is_active() {
             self.link.close();
             (self.stuck, self.stays) = (true, true);
+            if let Some(fence) = &mut self.fence {
+                fence.give_up();
+            }
         }
         self.withdraw_offers();
         self.leave_memory();

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::Folding;
 use crate::mpi::Datatype;
+use crate::mpi::barrier::Barrier;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
@@ -141,6 +142,8 @@ pub struct Round {
     /// True while sources may put; true once all messages have left.
     pub(super) exposed: bool,
     pub(super) accessed: bool,
+    /// Ends the round on all processes, where these synchronize.
+    pub(super) fence: Option<Box<Barrier>>,
     pub(super) failure: Option<Box<Error>>,
     /// True if MPI may still access the bound buffers.
     pub(super) stuck: bool,
