@@ -165,7 +165,8 @@ extern "C" {
 // - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
 //   between processes that share no memory: messages, puts into windows, or what is measured to be
 //   faster for single calls or for plans.
-// - `mpix_rma_synchronization`: `active` (default) or `passive`, how puts are synchronized.
+// - `mpix_rma_synchronization`: `active` (default), `passive` or, with `mpix_whole_communicator`,
+//   `fence`, how puts are synchronized.
 // - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
 //   arguments before each call.
 // - `mpix_nodes`: a number of consecutive processes that are taken to share a node, or a list of

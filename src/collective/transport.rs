@@ -15,7 +15,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::Target;
 use crate::mpi::window;
-use crate::schedule::{Algorithm, Op};
+use crate::schedule::Algorithm;
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::util::cast::{to_int, whole};
@@ -60,33 +60,14 @@ impl Transport {
     }
 }
 
-/// Says why a schedule does not put, if it does not. `is_whole`: on all processes, it sends whole
-/// blocks.
-fn why_not(algorithm: Algorithm, is_whole: bool, operation: Operation) -> Option<&'static str> {
+/// Says why a schedule does not put, if it does not.
+fn why_not(algorithm: Algorithm, operation: Operation) -> Option<&'static str> {
     match algorithm {
         Algorithm::Direct => None,
         _ if algorithm.entry().forwards() => Some("the schedule passes blocks on"),
         _ if operation.combines().is_some() => Some("blocks that are combined are put by the schedule direct alone"),
-        _ if !is_whole => Some("the schedule cuts blocks"),
         _ => None,
     }
-}
-
-/// True for each schedule that sends whole blocks on all processes. Collective: a reduction for
-/// each that need not.
-fn find_whole(selected: &[Selected], comm: &Comm) -> Result<Vec<bool>> {
-    let is_whole = |op: &Op| match op {
-        Op::Send { part, .. } | Op::Recv { part, .. } => part.is_whole(),
-        Op::Copy { .. } | Op::Reduce { .. } => true,
-    };
-    let each = selected.iter().map(|Selected { choice, schedule }| {
-        if choice.algorithm == Algorithm::Direct || choice.algorithm.entry().forwards() {
-            return Ok(true);
-        }
-        let [all] = coll::allreduce(comm, [i64::from(schedule.ops().iter().all(is_whole))], Reduction::Min)?;
-        Ok(all != 0)
-    });
-    each.collect()
 }
 
 /// Says why an operation uses no window, if it does not; the same on all processes. `puts`: its
@@ -100,6 +81,9 @@ fn obstacle(
     Ok(match hints.transport {
         Wanted::Messages => Some(""),
         _ if puts.is_empty() => Some(others.first().map_or("", |other| other.1)),
+        Wanted::Auto | Wanted::AutoPlans if hints.rma_synchronization == Synchronization::Fence => {
+            Some("the time of a barrier of all processes is not measured")
+        }
         Wanted::Auto | Wanted::AutoPlans if hints.weight_unit.is_none() => Some(UNKNOWN),
         _ if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
         Wanted::Rma | Wanted::Auto | Wanted::AutoPlans => None,
@@ -113,7 +97,27 @@ fn target(hints: &Hints) -> (Target, String) {
         (Synchronization::Active, None) => (Target::Active, "post, start, complete, wait".into()),
         (Synchronization::Active, Some(flaw)) => (Target::Passive, format!("{passive}, as {flaw}")),
         (Synchronization::Passive, _) => (Target::Passive, passive.into()),
+        (Synchronization::Fence, _) if hints.verify => (Target::Passive, format!("{passive}, as calls are verified")),
+        (Synchronization::Fence, _) => (Target::Passive, "put, flush, barrier of all processes".into()),
     }
+}
+
+/// The most rounds that each of some schedules has on any process, if barriers of all processes end
+/// them. Collective: a reduction, if so. Not where calls are verified: processes whose arguments
+/// are in error make no round then.
+fn fenced(hints: &Hints, puts: &[Algorithm], selected: &[Selected], comm: &Comm) -> Result<Option<Vec<(Algorithm, u32)>>> {
+    if hints.rma_synchronization != Synchronization::Fence || hints.verify {
+        return Ok(None);
+    }
+    let rounds = |algorithm: Algorithm| {
+        let schedule = selected.iter().find(|selected| selected.choice.algorithm == algorithm).map(|selected| &selected.schedule);
+        let last = schedule.and_then(|schedule| schedule.rounds().checked_sub(1).map(|last| schedule.number(last)));
+        last.map_or(0, |last| i64::from(last) + 1)
+    };
+    let own: Vec<i64> = puts.iter().map(|&algorithm| rounds(algorithm)).collect();
+    let mut most = own.clone();
+    coll::allreduce_slice(comm, &own, &mut most, Reduction::Max)?;
+    Ok(Some(puts.iter().copied().zip(most.into_iter().map(to_int)).collect()))
 }
 
 /// Compares the times of messages and of puts for some edges. Returns whether puts are chosen, and
@@ -170,12 +174,11 @@ pub fn choose(
     channels: &[Arc<Channels>],
     first: u32,
 ) -> Result<Vec<Transport>> {
-    let whole = if hints.transport == Wanted::Messages { Vec::new() } else { find_whole(selected, comm)? };
     let choose = |k: usize| -> Result<Transport> {
         let (mut puts, mut others) = (Vec::new(), Vec::new());
-        for (selected, &is_whole) in selected.iter().zip(&whole) {
-            let algorithm = selected.choice.algorithm;
-            match why_not(algorithm, is_whole, operations[k]) {
+        for Selected { choice, .. } in selected {
+            let algorithm = choice.algorithm;
+            match why_not(algorithm, operations[k]) {
                 None => puts.push(algorithm),
                 Some(why) => others.push((algorithm, why)),
             }
@@ -194,12 +197,18 @@ pub fn choose(
             Wanted::Messages | Wanted::Rma => String::new(),
         };
         let (target, how) = target(hints);
-        Ok(match Link::new(&far, hints.weight_unit, target, comm)? {
+        let fenced = fenced(hints, &puts, selected, comm)?;
+        let straight = if fenced.is_none() {
+            "plans put long blocks straight where they are received"
+        } else {
+            "plans use it too: no process says where its blocks lie"
+        };
+        Ok(match Link::new(&far, hints.weight_unit, target, fenced, comm)? {
             Err(e) => Transport::messages(&format!("no window can be made: {e}")),
             Ok(link) => {
                 let (sources, targets, kib) = (link.sources.len(), link.targets.len(), link.bytes.div_ceil(1024));
                 let plans = match link.landing.attached() {
-                    Ok(_) => "plans put long blocks straight where they are received".to_owned(),
+                    Ok(_) => straight.to_owned(),
                     Err(e) => format!("plans use it too: {e}"),
                 };
                 let names: Vec<&str> = puts.iter().map(|algorithm| algorithm.name()).collect();

@@ -17,7 +17,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self};
 use crate::mpi::device::Devices;
 use crate::mpi::message;
-use crate::schedule::Block;
+use crate::schedule::{Block, Part};
 use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// How the data of a block is packed.
@@ -26,11 +26,15 @@ enum Packing {
     /// It is contiguous, and begins this many bytes from the block's address.
     Contiguous(isize),
     Layout(Layout),
+    /// It is a part, which begins at this byte.
+    Part(Layout, usize),
+    /// It is a part, and the whole block has been packed, or will be unpacked: it is here.
+    Staged(*mut u8),
     /// Only MPI can pack it.
     Mpi(pack::Packing),
 }
 
-/// A block of a message.
+/// A block of a message, or a part of one.
 pub struct MessageBlock {
     /// Its field, and its entry in the list of targets or sources.
     pub field: u32,
@@ -39,6 +43,7 @@ pub struct MessageBlock {
     at: *mut u8,
     /// Bytes of data.
     pub bytes: usize,
+    part: Part,
     count: i64,
     packing: Packing,
     accepted: Option<Datatype>,
@@ -51,8 +56,30 @@ pub struct MessageBlock {
 
 impl MessageBlock {
     pub fn new(field: usize, entry: u32) -> MessageBlock {
+        MessageBlock::of_part(field, entry, Part::WHOLE)
+    }
+
+    /// A part of a block.
+    pub fn of_part(field: usize, entry: u32, part: Part) -> MessageBlock {
         let (at, packing) = (std::ptr::null_mut(), Packing::Contiguous(0));
-        MessageBlock { field: to_u32(field), entry, at, bytes: 0, count: 0, packing, accepted: None, freed: 0, device: false }
+        let (field, accepted) = (to_u32(field), None);
+        MessageBlock { field, entry, at, bytes: 0, part, count: 0, packing, accepted, freed: 0, device: false }
+    }
+
+    /// True if it is a part of a block.
+    pub fn is_part(&self) -> bool {
+        !self.part.is_whole()
+    }
+
+    /// True if it is a part of a block that is packed or unpacked as a whole, as only MPI can.
+    pub fn needs_place(&self) -> bool {
+        self.is_part() && matches!(self.packing, Packing::Mpi(_) | Packing::Staged(_))
+    }
+
+    /// Says where the whole block, of so many bytes, is packed. Holds until the next `bind`.
+    pub fn place(&mut self, whole: *mut u8, bytes: usize) {
+        let first = self.part.range(bytes as u64).start;
+        self.packing = Packing::Staged(whole.wrapping_add(to_usize(first)));
     }
 
     /// Hands a block that was just bound over to MPI, if it lies on a device.
@@ -105,10 +132,26 @@ impl MessageBlock {
         if let Some(size) = known.dense(located.datatype)? {
             self.bytes = buffers::length(located.count, size, || side.count_argument(self.entry as usize))?;
             self.packing = Packing::Contiguous(0);
-            return Ok(());
+        } else {
+            self.bytes = buffers::length(located.count, located.datatype.size()?, || side.count_argument(self.entry as usize))?;
+            self.bind_derived(located, known, comm)?;
         }
-        self.bytes = buffers::length(located.count, located.datatype.size()?, || side.count_argument(self.entry as usize))?;
-        self.bind_derived(located, known, comm)
+        if self.is_part() {
+            self.cut();
+        }
+        Ok(())
+    }
+
+    /// Makes the whole block, which has been bound, the part.
+    fn cut(&mut self) {
+        let range = self.part.range(self.bytes as u64);
+        let first = to_usize(range.start);
+        self.bytes = to_usize(range.end) - first;
+        self.packing = match std::mem::replace(&mut self.packing, Packing::Contiguous(0)) {
+            Packing::Contiguous(offset) => Packing::Contiguous(offset + to_int::<isize>(first)),
+            Packing::Layout(layout) => Packing::Part(layout, first),
+            other => other,
+        };
     }
 
     fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
@@ -143,16 +186,30 @@ impl MessageBlock {
     /// Returns the address of its data, if that is contiguous.
     #[inline(always)]
     pub fn in_place(&self) -> Option<*mut u8> {
-        if let Packing::Contiguous(offset) = self.packing { Some(self.at.wrapping_offset(offset)) } else { None }
+        match self.packing {
+            Packing::Contiguous(offset) => Some(self.at.wrapping_offset(offset)),
+            Packing::Staged(at) => Some(at),
+            _ => None,
+        }
     }
 
-    /// Calls `found` with each run of its bytes, in packing order. Returns false if only MPI knows
-    /// them.
+    /// Calls `found` with each run of its bytes in the caller's memory, in packing order. Returns
+    /// false if only MPI knows them.
     pub fn runs(&self, found: &mut impl FnMut(*const u8, usize)) -> bool {
         match &self.packing {
             Packing::Contiguous(offset) => found(self.at.wrapping_offset(*offset), self.bytes),
             Packing::Layout(layout) => layout.runs(self.at, found),
-            Packing::Mpi(_) => return false,
+            Packing::Part(layout, first) => {
+                let (mut at_byte, part) = (0, *first..*first + self.bytes);
+                layout.runs(self.at, &mut |at, bytes| {
+                    let (begin, end) = (part.start.max(at_byte), part.end.min(at_byte + bytes));
+                    if begin < end {
+                        found(at.wrapping_add(begin - at_byte), end - begin);
+                    }
+                    at_byte += bytes;
+                });
+            }
+            Packing::Staged(_) | Packing::Mpi(_) => return false,
         }
         true
     }
@@ -173,6 +230,8 @@ impl MessageBlock {
             match &self.packing {
                 Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
                 Packing::Layout(layout) => layout.pack(self.at, into),
+                Packing::Part(layout, first) => layout.pack_part(self.at, *first, first + self.bytes, into),
+                Packing::Staged(at) => copy(*at, into, self.bytes),
                 Packing::Mpi(passage) => {
                     let into = std::slice::from_raw_parts_mut(into, self.bytes);
                     passage.pack(&self.located(), into, loopback.me, loopback.tag, loopback.comm)?;
@@ -193,6 +252,8 @@ impl MessageBlock {
             match &self.packing {
                 Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
                 Packing::Layout(layout) => layout.unpack(from, self.at),
+                Packing::Part(layout, first) => layout.unpack_part(from, *first, first + self.bytes, self.at),
+                Packing::Staged(at) => copy(from, *at, self.bytes),
                 Packing::Mpi(passage) => {
                     let from = std::slice::from_raw_parts(from, self.bytes);
                     passage.unpack(from, &self.located(), loopback.me, loopback.tag, loopback.comm)?;
@@ -255,6 +316,8 @@ impl MessageBlock {
         unsafe {
             match &self.packing {
                 Packing::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
+                Packing::Part(layout, first) => layout.pack_part(self.at, first + part.start, first + part.end, into),
+                Packing::Staged(at) => copy(at.wrapping_add(part.start), into, part.len()),
                 Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len()),
                 Packing::Mpi(_) => {}
             }
@@ -270,6 +333,8 @@ impl MessageBlock {
         unsafe {
             match &self.packing {
                 Packing::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
+                Packing::Part(layout, first) => layout.unpack_part(from, first + part.start, first + part.end, self.at),
+                Packing::Staged(at) => copy(from, at.wrapping_add(part.start), part.len()),
                 Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len()),
                 Packing::Mpi(_) => {}
             }

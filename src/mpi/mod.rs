@@ -16,6 +16,7 @@ pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_In
 
 pub mod attached;
 pub mod attribute;
+pub mod barrier;
 mod code;
 pub mod coll;
 pub mod comm;

@@ -1,5 +1,6 @@
 //! Fractions of a block, so that large messages can be sent in pieces.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
@@ -50,6 +51,11 @@ impl Part {
             exact / GRAIN * GRAIN
         };
         cut(self.begin)..cut(self.end)
+    }
+
+    /// Orders parts by where they begin.
+    pub fn by_begin(&self, other: &Part) -> Ordering {
+        (u64::from(self.begin) * u64::from(other.of)).cmp(&(u64::from(other.begin) * u64::from(self.of)))
     }
 
     /// Returns begin, end, and denominator.

@@ -6,7 +6,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
-use super::barrier::Barrier;
 use super::dispatch::{Resources, Run};
 use super::protocols::{inbox, rsx};
 use super::receive_ring::ReceiveRing;
@@ -18,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::logging;
 use crate::model::{Load, Loggp, Protocol};
 use crate::mpi::attribute::{Key, freed_flag};
+use crate::mpi::barrier::Barrier;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
@@ -453,7 +453,7 @@ impl Drop for ExchangeContext {
         if self.running || self.next_choice.is_some() {
             // messages of an exchange that has failed, or whose start has, may still be in flight
             // in these buffers
-            std::mem::forget(std::mem::replace(&mut self.transport.barrier, Barrier::new(0, 1, 0)));
+            std::mem::forget(std::mem::replace(&mut self.transport.barrier, Barrier::new(0, 1, 0, Stats::merge)));
             self.resources.leak_buffers();
         }
     }

@@ -28,11 +28,10 @@
 //! | `protocols/*` | one protocol each |
 //! | `transport` | private communicator, tags, sending and finding messages |
 //! | `receive_ring` | receives that stay posted, for protocols that need no probes |
-//! | `barrier`, `recursive_halving`, `alltoall` | communication patterns that protocols use |
+//! | `recursive_halving`, `alltoall` | communication patterns that protocols use |
 //! | `messages`, `stats` | outgoing messages, arrived messages, statistics |
 
 mod alltoall;
-mod barrier;
 mod context;
 mod dispatch;
 mod exchange;

@@ -30,6 +30,11 @@ impl Stats {
         Stats { time: self.time.max(other.time), messages: self.messages.max(other.messages), bytes: self.bytes.max(other.bytes) }
     }
 
+    /// The larger value of each field of two packed ones, packed.
+    pub fn merge(one: u32, other: u32) -> u32 {
+        Stats::from_word(one).max(Stats::from_word(other)).word()
+    }
+
     /// Packs the fields into [`STATS_BITS`] bits.
     pub fn word(self) -> u32 {
         u32::from(self.time) << 13 | u32::from(self.messages) << 7 | u32::from(self.bytes)

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::barrier::Barrier;
 use super::messages::{Arrivals, Outgoing, PendingSends, Sends};
 use super::stats::Stats;
 use crate::error::{Class, Error, Result};
+use crate::mpi::barrier::Barrier;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message;
 use crate::observe;
@@ -93,7 +93,7 @@ impl Transport {
             time,
             loss: None,
             learned: None,
-            barrier: Barrier::new(rank, size, Tag::Barrier.number(0)),
+            barrier: Barrier::new(rank, size, Tag::Barrier.number(0), Stats::merge),
             observed,
             fruitless: 0,
         }

@@ -10,12 +10,12 @@ use crate::mpi::landing::IN_PLACE;
 use crate::schedule::Block;
 
 impl Round {
-    /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
+    /// Locates and checks all blocks of the fields. `lay_out` comes next, when parts have places.
     pub fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         self.copies.clear();
         self.withdraw_offers();
         self.leave_memory();
-        self.to_all = fields.len() == 1 && blocks::is_one(&fields[0].input);
+        self.to_all = self.is_only && fields.len() == 1 && blocks::is_one(&fields[0].input);
         let freed = self.known[0][0].freed()?;
         if self.folding.is_some() {
             self.bind_fold(&fields[0])?;
@@ -34,10 +34,10 @@ impl Round {
             let field = block.field as usize;
             block.bind(&fields[field].input, &self.known[field][0], freed, &self.comm)?;
         }
-        self.lay_out()
+        Ok(())
     }
 
-    /// Hands blocks over to MPI that lie on a device.
+    /// Hands blocks over to MPI that lie on a device. `lay_out` comes next.
     #[cold]
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
         let freed = self.known[0][0].freed()?;
@@ -59,11 +59,11 @@ impl Round {
         for copy in &mut self.copies {
             copy.find_devices(devices)?;
         }
-        self.lay_out()
+        Ok(())
     }
 
-    /// Finds out what is sent from where.
-    fn lay_out(&mut self) -> Result<()> {
+    /// Finds out what is sent from where, and makes room to pack it.
+    pub(super) fn lay_out(&mut self) -> Result<()> {
         let Self { outs, ins, inputs, outputs, to_all, staging, .. } = self;
         let mut end = 0usize;
         for (k, out) in outs.iter_mut().enumerate() {

@@ -36,7 +36,9 @@ impl Round {
             self.look_for_answers();
         }
         if self.exposed {
-            if self.link.is_passive() {
+            if self.fence.is_some() {
+                self.look_at_fence();
+            } else if self.link.is_passive() {
                 self.look_at_flags();
             } else {
                 self.look_for_end();
@@ -146,6 +148,9 @@ impl Round {
     fn open(&mut self) {
         self.stage = Stage::Open;
         (self.accessed, self.exposed) = (false, false);
+        if self.fence.is_some() {
+            return self.open_between_fences();
+        }
         let (dead, cut_off) = (self.link.dead(), self.link.cut_off());
         if let Some(&rank) = dead.first() {
             self.note(Error::Gone { rank }.into());
@@ -217,7 +222,7 @@ impl Round {
 
     /// Packs what is sent, behind headers, while the targets' answers are on their way; but not
     /// what the last call of these buffers has put straight from its blocks to those of the target.
-    fn pack_all(&mut self) {
+    pub(super) fn pack_all(&mut self) {
         for k in 0..self.outs.len() {
             let blocks = &self.inputs[self.outs[k].blocks.clone()];
             self.outs[k].in_pieces = !self.to_all && self.outs[k].straight && self.outs[k].has_pieces(blocks);
@@ -237,10 +242,10 @@ impl Round {
 
     /// Packs what is sent to target `k`, unless it is put from where it lies.
     pub(super) fn pack(&mut self, k: usize) {
-        let Self { outs, inputs, to_all, staging, me, tag, comm, failure, .. } = self;
+        let Self { outs, inputs, lost, to_all, staging, me, tag, comm, failure, .. } = self;
         let out = &mut outs[k];
-        out.spoiled = false;
-        if out.in_place.is_some() || out.in_pieces {
+        out.spoiled = lost.iter().any(|block| out.blocks.contains(block));
+        if out.spoiled || out.in_place.is_some() || out.in_pieces {
             return;
         }
         let loopback = Loopback { me: *me, tag: *tag, comm };
@@ -272,7 +277,7 @@ impl Round {
     }
 
     /// Takes the message of source `i`, which has completed its puts, out of its slot.
-    fn take_slot(&mut self, i: usize) {
+    pub(super) fn take_slot(&mut self, i: usize) {
         let slot = self.ins[i].slot;
         let at = to_usize(slot.offset);
         let landing = &self.link.landing;
@@ -316,10 +321,11 @@ impl Round {
     }
 
     /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may
-    /// get less than it has room for.
+    /// get less than it has room for, but not a part: its sender cuts at other bytes then.
     fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.ins[i];
-        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.blocks.len() == 1));
+        let is_one = self.to_all || (recv.blocks.len() == 1 && !self.outputs[recv.blocks.start].is_part());
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && is_one);
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }

@@ -11,7 +11,8 @@ impl Round {
     #[cold]
     #[inline(never)]
     pub(super) fn look_for_refusals(&mut self) {
-        if self.stage != Stage::Open {
+        // a barrier tells all processes what has been refused to one
+        if self.stage != Stage::Open || self.fence.is_some() {
             return;
         }
         for i in 0..self.ins.len() {
@@ -63,11 +64,17 @@ impl Round {
         wanted.extend(self.ins.iter().filter(|recv| !is_here(recv.state)).map(|recv| recv.slot.rank));
         let sending = self.outs.iter().filter(|out| out.sends.iter().any(|s| !s.is_null()));
         wanted.extend(sending.map(|out| out.slot.rank));
-        let dead = self.patience.look(link.comm().view(), wanted.into_iter());
+        // a barrier waits for all
+        let all = if self.fence.is_some() { 0..link.processes() } else { 0..0 };
+        let dead = self.patience.look(link.comm().view(), wanted.into_iter().chain(all));
         if dead.is_empty() {
             return;
         }
         dead.iter().for_each(|&rank| link.note_dead(rank));
+        if self.fence.is_some() {
+            self.note(Error::Gone { rank: dead[0] }.into());
+            return self.give_up_fence();
+        }
         let gone: Vec<usize> = answers.into_iter().filter(|&position| dead.contains(&rank_of(position))).collect();
         let mut stuck = false;
         for position in gone {

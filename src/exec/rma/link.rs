@@ -5,6 +5,7 @@
 //! under way, use the window one after the other, in the order in which they were started, which is
 //! the same on neighbors.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,14 +14,16 @@ use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::{Group, Landing, Target};
 use crate::mpi::p2p::Requests;
+use crate::schedule::Algorithm;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32};
 use crate::util::turns::Turns;
 
-/// Tags of messages on a link's communicator: the exchange of slots, answers, and the first of
-/// data.
+/// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, and the
+/// first of data.
 const SLOTS: i32 = 1;
 pub const ANSWER: i32 = 2;
+pub const FENCE: i32 = 3;
 const FIRST_DATA: u64 = 16;
 
 /// How many messages have tags of their own, so that those differ that are under way together.
@@ -60,20 +63,32 @@ pub struct Link {
     /// True once an exposure epoch cannot end. Sources then send messages, which this process asks
     /// for.
     closed: AtomicBool,
-    /// Neighbors that have died.
+    /// The rounds that schedules have on any process, if barriers of all processes end them; and
+    /// how many have begun.
+    fenced: Option<Vec<(Algorithm, u32)>>,
+    begun: AtomicU64,
+    processes: u32,
+    /// Neighbors that have died; with barriers, any processes.
     dead: Mutex<Vec<Rank>>,
     any_dead: AtomicBool,
 }
 
 impl Link {
     /// Makes a window for a neighborhood. Collective over `comm`; `target`, which says who takes
-    /// part in epochs, is the same on all processes. The inner error, on all processes alike, says
-    /// why there is none.
+    /// part in epochs, is the same on all processes. `fenced`: the rounds that schedules have on
+    /// any process, if barriers of all processes end them; targets are passive then. The inner
+    /// error, on all processes alike, says why there is none.
     ///
     /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge.
-    pub fn new(n: &Neighborhood, unit: Option<u32>, target: Target, comm: &Comm) -> Result<Result<Link>> {
-        let comm = comm.again()?;
-        let (sources, bytes) = divide(n, unit);
+    pub fn new(
+        n: &Neighborhood,
+        unit: Option<u32>,
+        target: Target,
+        fenced: Option<Vec<(Algorithm, u32)>>,
+        comm: &Comm,
+    ) -> Result<Result<Link>> {
+        let (comm, processes) = (comm.again()?, comm.size()?);
+        let (sources, bytes) = divide(n, unit, if fenced.is_some() { 2 } else { 1 });
         let landing = match Landing::new(bytes, target, comm)? {
             Ok(landing) => landing,
             Err(e) => return Ok(Err(e)),
@@ -112,6 +127,9 @@ impl Link {
             bytes,
             turns: Turns::new(),
             closed: AtomicBool::new(false),
+            fenced,
+            begun: AtomicU64::new(0),
+            processes,
             dead: Mutex::default(),
             any_dead: AtomicBool::new(false),
         }))
@@ -131,6 +149,24 @@ impl Link {
     /// Counts a message to a target, by its position. For the call whose turn it is.
     pub fn count_to(&self, target: usize) -> u64 {
         self.to_targets[target].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The numbers of the rounds of a schedule, in which this process takes part even without an
+    /// edge; `None` if it does not, as neighbors alone synchronize.
+    pub fn fenced_rounds(&self, algorithm: Algorithm) -> Option<Range<u32>> {
+        let all = self.fenced.as_ref()?;
+        all.iter().find(|rounds| rounds.0 == algorithm).map(|rounds| 0..rounds.1)
+    }
+
+    /// How many processes the communicator has.
+    pub fn processes(&self) -> u32 {
+        self.processes
+    }
+
+    /// Counts a round that a barrier ends. Returns true for every other one. For the call whose
+    /// turn it is.
+    pub fn is_odd_round(&self) -> bool {
+        self.begun.fetch_add(1, Ordering::Relaxed) % 2 == 1
     }
 
     /// The communicator of the window's processes, which has the link's messages.

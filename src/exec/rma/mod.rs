@@ -11,6 +11,10 @@
 //! puts, and then sets a word of the slot, its flag, to the number of the message; the target polls
 //! the flags, and unpacks each message as soon as its flag is raised.
 //!
+//! With fences, the window is open likewise, and a barrier of all processes ends each round. Nobody
+//! answers: slots have two places, for every other round. When the barrier of a round has ended,
+//! all have taken what was put in the round before, so that the next one may put there.
+//!
 //! A message that exceeds its slot in the landing area comes by message; the sender decides that,
 //! and the header says so. An active target one of whose sources has died lets nobody in any more,
 //! as the epoch would never end: it asks for messages instead.
@@ -19,9 +23,9 @@
 //! long messages then go straight there, and only their headers to the landing area.
 //!
 //! A round of a schedule is such a call of its own, with those processes alone with which it has
-//! edges. So any schedule runs so that sends whole blocks, from their owners to those that keep
-//! them. Where blocks are combined only `direct` does: a slot keeps one message, and what is
-//! combined in the order of the sources may have to wait there for a later round.
+//! edges. So any schedule runs so that sends blocks, or parts of them, from their owners to those
+//! that keep them. Where blocks are combined only `direct` does: a slot keeps one message, and what
+//! is combined in the order of the sources may have to wait there for a later round.
 //!
 //! Useful where the network writes to remote memory without the remote processor, and where edges
 //! are repeated, as all blocks of a round for a process travel together.
@@ -40,15 +44,19 @@
 //! | `link` | the window, and the turns of calls |
 //! | `state`, `round` | a round and its messages; how it is made and run |
 //! | `bind` | buffers, counts and datatypes of a call |
+//! | `cuts` | blocks in parts that only MPI can pack |
 //! | `answer`, `offer` | what a target tells its sources; places of plans' blocks |
 //! | `epoch`, `puts` | the steps of a round; what is put and sent |
+//! | `fence` | rounds that a barrier of all processes ends |
 //! | `fold` | combining blocks in the landing area |
 //! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
 mod answer;
 mod bind;
+mod cuts;
 mod epoch;
 mod failure;
+mod fence;
 mod fold;
 mod header;
 pub mod link;
@@ -73,6 +81,7 @@ use crate::observe::Record;
 use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
+use cuts::Cuts;
 use link::Link;
 use state::Round;
 
@@ -89,6 +98,7 @@ pub enum Own {
 /// Executes a schedule by puts.
 pub struct Rma {
     rounds: Vec<Round>,
+    cuts: Cuts,
     /// The round that a call has come to.
     current: usize,
     waiting: Waiting,
@@ -97,9 +107,9 @@ pub struct Rma {
 }
 
 impl Rma {
-    /// Makes an executor of those edges of a schedule, which sends whole blocks and forwards none,
-    /// that a link has, and of the process's edges to itself. It moves so many fields together.
-    /// What combines blocks has one round.
+    /// Makes an executor of those edges of a schedule, which forwards no blocks, that a link has,
+    /// and of the process's edges to itself. It moves so many fields together. What combines blocks
+    /// has one round.
     pub fn new(
         link: &Arc<Link>,
         comm: &Arc<Comm>,
@@ -109,14 +119,27 @@ impl Rma {
         waiting: Waiting,
         fields: usize,
     ) -> Rma {
-        let (mut rounds, mut own) = (Vec::with_capacity(schedule.rounds()), Some(own));
-        for r in 0..schedule.rounds() {
-            let ops = schedule.round(r);
-            let has_copies = schedule.rounds() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
+        let fenced = link.fenced_rounds(schedule.algorithm());
+        let numbers: Vec<u32> = match &fenced {
+            Some(all) => all.clone().collect(),
+            None => (0..schedule.rounds()).map(|r| schedule.number(r)).collect(),
+        };
+        let (mut rounds, mut own, mut stored) = (Vec::with_capacity(numbers.len()), Some(own), 0);
+        for &number in &numbers {
+            let has_ops = stored < schedule.rounds() && schedule.number(stored) == number;
+            let ops = if has_ops { schedule.round(stored) } else { &[] };
+            stored += usize::from(has_ops);
+            let has_copies = numbers.len() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
             let own = own.take_if(|_| has_copies).unwrap_or(Own::Left);
-            rounds.push(Round::new(link, Arc::clone(comm), n, ops, own, fields));
+            let is_only = schedule.algorithm().entry().one_round();
+            let mut round = Round::new((link, Arc::clone(comm), n), ops, is_only, own, fields);
+            if fenced.is_some() {
+                round.end_by_barrier();
+            }
+            rounds.push(round);
         }
-        Rma { rounds, current: 0, waiting, failure: None }
+        let cuts = Cuts::of(&rounds);
+        Rma { rounds, cuts, current: 0, waiting, failure: None }
     }
 
     /// Counts and traces what this executor does from now on.
@@ -136,13 +159,25 @@ impl Rma {
 
     /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
     pub fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
-        self.rounds.iter_mut().try_for_each(|round| round.bind_fields(fields))
+        self.leave_memory();
+        self.rounds.iter_mut().try_for_each(|round| round.bind_fields(fields))?;
+        self.cuts.bind(&mut self.rounds, fields, None)?;
+        self.rounds.iter_mut().try_for_each(Round::lay_out)
     }
 
     /// Hands blocks over to MPI that lie on a device.
     #[cold]
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
-        self.rounds.iter_mut().try_for_each(|round| round.find_devices(fields, devices))
+        self.rounds.iter_mut().try_for_each(|round| round.find_devices(fields, devices))?;
+        self.cuts.bind(&mut self.rounds, fields, Some(devices))?;
+        self.rounds.iter_mut().try_for_each(Round::lay_out)
+    }
+
+    /// Leaks memory of ours that MPI may still access.
+    fn leave_memory(&mut self) {
+        if self.rounds.iter().any(|round| round.is_stuck() || round.is_active()) {
+            self.cuts.lose();
+        }
     }
 
     /// Lets sources put straight into the bound blocks, where that pays, as the same blocks are
@@ -163,19 +198,22 @@ impl Executor for Rma {
 
     fn start(&mut self, tag: i32) -> Result<()> {
         // each round waits for its turn
-        (self.current, self.failure) = (0, None);
+        (self.current, self.failure) = (0, self.cuts.start(&mut self.rounds, tag).err());
         self.rounds.iter_mut().for_each(|round| round.start(tag));
         Ok(())
     }
 
     fn test(&mut self) -> Result<bool> {
         while let Some(round) = self.rounds.get_mut(self.current) {
-            match round.test() {
+            let done = match round.test() {
                 Ok(false) => return Ok(false),
-                Ok(true) => {}
-                Err(e) => {
-                    self.failure.get_or_insert(e);
-                }
+                Ok(true) => Ok(()),
+                Err(e) => Err(e),
+            };
+            // if one message failed, the blocks of the others are still complete
+            let unpacked = self.cuts.unpack_round(&self.rounds, self.current);
+            if let Err(e) = done.and(unpacked) {
+                self.failure.get_or_insert(e);
             }
             self.current += 1;
         }
@@ -216,6 +254,12 @@ impl Executor for Rma {
                 return Ok(false);
             }
         }
-        Ok(true)
+        self.cuts.unpack_source(&self.rounds, source).map(|()| true)
+    }
+}
+
+impl Drop for Rma {
+    fn drop(&mut self) {
+        self.leave_memory();
     }
 }

@@ -33,7 +33,9 @@ impl Round {
             }
         }
         let lets = |out: &OutMessage| !out.left && lets_put(&out.answer);
-        if self.link.is_passive() {
+        if self.fence.is_some() {
+            self.put_before_fence(targets.clone());
+        } else if self.link.is_passive() {
             self.put_and_raise(targets.clone(), lets);
         } else if targets.len() == self.link.targets.len() && self.outs.iter().all(lets) {
             self.put_in_epoch(targets.clone());
@@ -88,7 +90,7 @@ impl Round {
     }
 
     /// Puts to those targets that let it. One for which a put fails finds no header.
-    fn put(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
+    pub(super) fn put(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
         let Self { outs, link, staging, failure, .. } = self;
         for k in targets.filter(|&k| lets(&outs[k])) {
             // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
@@ -121,7 +123,7 @@ impl Round {
 
     /// Sends what target `k` does not get by a put.
     fn send(&mut self, k: usize) -> Result<()> {
-        let Self { outs, link, staging, .. } = self;
+        let Self { outs, link, fence, staging, .. } = self;
         let out = &mut outs[k];
         let (slot, number) = (out.slot, out.number);
         let is_told = lets_put(&out.answer) || wants_messages(&out.answer);
@@ -133,8 +135,8 @@ impl Round {
         };
         let nothing = bytes_at((&raw const out.answer).cast(), 0);
         if out.refused || !is_told {
-            // who has died waits for nothing
-            let waits = !link.dead().contains(&slot.rank);
+            // who has died waits for nothing, and a barrier tells the others
+            let waits = fence.is_none() && !link.dead().contains(&slot.rank);
             return if waits { send(&mut out.sends[0], &nothing, refusal_tag(number)) } else { Ok(()) };
         }
         let tag = data_tag(number);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::Own;
 use super::answer::WORDS;
 use super::link::Link;
@@ -14,32 +16,41 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
 use crate::mpi::p2p::Requests;
 use crate::observe::Record;
-use crate::schedule::{Block, Op};
+use crate::schedule::{Block, Op, Part};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::cast::{to_int, to_u32};
 
 impl Round {
     /// Makes what executes the operations of a round whose other ends a link has, and copies. It
-    /// moves so many fields together.
-    pub(super) fn new(link: &Arc<Link>, comm: Arc<Comm>, n: &Neighborhood, ops: &[Op], own: Own, fields: usize) -> Round {
-        let (mut targets, mut sources, mut self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
-        let (mut sent, mut received, mut copied) = (vec![false; n.targets().len()], vec![false; n.sources().len()], Vec::new());
+    /// moves so many fields together. `is_only`: no process has another round.
+    pub(super) fn new(
+        (link, comm, n): (&Arc<Link>, Arc<Comm>, &Neighborhood),
+        ops: &[Op],
+        is_only: bool,
+        own: Own,
+        fields: usize,
+    ) -> Round {
+        let (targets, sources, mut self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
+        let parts = |edges: usize| -> Vec<SmallVec<[Part; 1]>> { vec![SmallVec::new(); edges] };
+        let (mut sent, mut received, mut copied) = (parts(n.targets().len()), parts(n.sources().len()), Vec::new());
         for op in ops {
             match *op {
-                Op::Send { block: Block::Input(entry), .. } => sent[entry as usize] = true,
-                Op::Recv { into: Block::Output(entry), .. } => received[entry as usize] = true,
+                Op::Send { block: Block::Input(entry), part, .. } => sent[entry as usize].push(part),
+                Op::Recv { into: Block::Output(entry), part, .. } => received[entry as usize].push(part),
                 Op::Copy { from: Block::Input(target), into: Block::Output(source) } => copied.push((target, source)),
                 _ => {}
             }
         }
-        targets.retain(|target| sent[target.0 as usize]);
-        sources.retain(|source| received[source.0 as usize]);
+        // the same order at both ends
+        sent.iter_mut().chain(&mut received).for_each(|parts| parts.sort_unstable_by(Part::by_begin));
         self_edges.retain(|edge| copied.contains(edge));
         let (mut inputs, mut outs) = (Vec::new(), Vec::new());
         for (position, &slot) in link.targets.iter().enumerate() {
             let begin = inputs.len();
             for field in 0..fields {
-                inputs.extend(targets.iter().filter(|t| t.1 == slot.rank).map(|t| MessageBlock::new(field, t.0)));
+                for target in targets.iter().filter(|t| t.1 == slot.rank) {
+                    inputs.extend(sent[target.0 as usize].iter().map(|&part| MessageBlock::of_part(field, target.0, part)));
+                }
             }
             // a process with which the round has no edge
             if begin == inputs.len() {
@@ -69,8 +80,11 @@ impl Round {
             let (begin, i) = (outputs.len(), ins.len());
             for field in 0..fields {
                 for source in sources.iter().filter(|s| s.1 == slot.rank) {
-                    of_source[source.0 as usize] = Some(to_u32(i));
-                    outputs.push(MessageBlock::new(field, source.0));
+                    let parts = &received[source.0 as usize];
+                    if !parts.is_empty() {
+                        of_source[source.0 as usize] = Some(to_u32(i));
+                    }
+                    outputs.extend(parts.iter().map(|&part| MessageBlock::of_part(field, source.0, part)));
                 }
             }
             if begin == outputs.len() {
@@ -115,7 +129,9 @@ impl Round {
             outputs,
             outs,
             ins,
+            lost: Vec::new(),
             of_source,
+            is_only,
             to_all: false,
             copies: Vec::with_capacity(self_edges.len() * fields),
             self_edges,
@@ -127,6 +143,7 @@ impl Round {
             attached: Vec::new(),
             exposed: false,
             accessed: false,
+            fence: None,
             failure: None,
             stuck: false,
             stays: false,
@@ -148,6 +165,11 @@ impl Round {
     /// Returns true if MPI may still access the bound buffers although no call is active.
     pub(super) fn is_stuck(&self) -> bool {
         self.stuck
+    }
+
+    /// Returns true if a call is active.
+    pub(super) fn is_active(&self) -> bool {
+        matches!(self.stage, Stage::Queued | Stage::Open)
     }
 
     /// Starts it once the calls and rounds before it have ended.
@@ -203,9 +225,12 @@ impl Round {
 impl Drop for Round {
     fn drop(&mut self) {
         // a call that nobody completes leaves its epoch open
-        if matches!(self.stage, Stage::Queued | Stage::Open) {
+        if self.is_active() {
             self.link.close();
             (self.stuck, self.stays) = (true, true);
+            if let Some(fence) = &mut self.fence {
+                fence.give_up();
+            }
         }
         self.withdraw_offers();
         self.leave_memory();

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::Folding;
 use crate::mpi::Datatype;
+use crate::mpi::barrier::Barrier;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
@@ -118,9 +119,13 @@ pub struct Round {
     pub(super) outputs: Vec<MessageBlock>,
     pub(super) outs: Vec<OutMessage>,
     pub(super) ins: Vec<InMessage>,
+    /// Parts of blocks that could not be packed, by their positions among `inputs`.
+    pub(super) lost: Vec<usize>,
     /// For each entry of the source list, its position among the messages.
     pub(super) of_source: Vec<Option<u32>>,
-    /// True if all targets get the same block.
+    /// True if no process has another round.
+    pub(super) is_only: bool,
+    /// True if all targets get the same block, which is packed once for all.
     pub(super) to_all: bool,
     pub(super) self_edges: Vec<(u32, u32)>,
     pub(super) copies: Vec<BlockCopy>,
@@ -137,6 +142,8 @@ pub struct Round {
     /// True while sources may put; true once all messages have left.
     pub(super) exposed: bool,
     pub(super) accessed: bool,
+    /// Ends the round on all processes, where these synchronize.
+    pub(super) fence: Option<Box<Barrier>>,
     pub(super) failure: Option<Box<Error>>,
     /// True if MPI may still access the bound buffers.
     pub(super) stuck: bool,

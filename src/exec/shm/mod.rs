@@ -133,7 +133,9 @@ impl Shm {
             Op::Send { to, .. } => is_remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
         });
-        let remote = (!schedule.ops().is_empty()).then(|| {
+        // without an edge, too, where all processes synchronize
+        let takes_part = parts.landing.is_some_and(|landing| landing.fenced_rounds(schedule.algorithm()).is_some());
+        let remote = (takes_part || !schedule.ops().is_empty()).then(|| {
             let comm = Arc::clone(&comm);
             match parts.landing {
                 Some(landing) => Remote::Rma(Box::new(Rma::new(landing, &comm, n, &schedule, Own::Left, parts.waiting, 1))),

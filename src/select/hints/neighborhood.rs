@@ -59,6 +59,8 @@ pub enum Synchronization {
     Active,
     /// With a passive target: the process that puts says so in the other one's memory.
     Passive,
+    /// With a barrier of all processes, which all have put before.
+    Fence,
 }
 
 /// Which messages between processes of a node stay in the sender's memory, from where the receiver
@@ -144,7 +146,7 @@ pub struct Hints {
     pub single_copy: SingleCopy,
     /// `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`.
     pub transport: Transport,
-    /// `mpix_rma_synchronization`: `active` (default) or `passive`.
+    /// `mpix_rma_synchronization`: `active` (default), `passive` or `fence`.
     pub rma_synchronization: Synchronization,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
@@ -261,15 +263,19 @@ impl Hints {
                 ("auto_plans", Transport::AutoPlans),
             ])?;
         }
-        if let Some(v) = value(RMA_SYNCHRONIZATION)? {
-            hints.rma_synchronization =
-                v.choose(&[("active", Synchronization::Active), ("passive", Synchronization::Passive)])?;
-        }
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
         if let Some(v) = value(WHOLE_COMMUNICATOR)? {
             hints.whole_communicator = v.choose(&truth)?;
+        }
+        if let Some(v) = value(RMA_SYNCHRONIZATION)? {
+            use Synchronization::{Active, Fence, Passive};
+            hints.rma_synchronization = v.choose(&[("active", Active), ("passive", Passive), ("fence", Fence)])?;
+            if hints.rma_synchronization == Fence && !hints.whole_communicator {
+                let promise = "fence needs the promise mpix_whole_communicator=true that all processes make every call";
+                return Err(v.wrong(format!("active, passive ({promise})")));
+            }
         }
         if let Some(v) = value(NODES)? {
             hints.nodes = Some(Placement::parse(&v.text).ok_or_else(|| v.wrong(Placement::TEXT.into()))?);

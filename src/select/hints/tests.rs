@@ -175,6 +175,10 @@ fn what_must_agree_differs() {
             seen.push(read(&[("mpix_schedule", name), ("mpix_verify", verify)], &[]).unwrap().agreed());
         }
     }
+    let promised = ("mpix_whole_communicator", "true");
+    seen.push(read(&[("mpix_rma_synchronization", "fence"), promised], &[]).unwrap().agreed());
+    let refused = read(&[("mpix_rma_synchronization", "fence")], &[]).unwrap_err().to_string();
+    assert!(refused.contains("mpix_rma_synchronization = \"fence\"") && refused.contains(promised.0), "{refused}");
     for (key, value) in [
         ("mpix_seed", "2"),
         ("mpix_transport", "rma"),

@@ -73,14 +73,14 @@ impl Run {
                     if !self.sends.small.complete()? {
                         return Ok(false);
                     }
-                    transport.barrier.enter(self.mine, &transport.comm)?;
+                    transport.barrier.enter(self.mine.word(), &transport.comm)?;
                     self.phase = Phase::Waiting;
                 }
                 Phase::Waiting => match transport.barrier.progress(&transport.comm)? {
                     None => return Ok(false),
                     Some(largest) => {
                         ring.cancel()?;
-                        transport.learn(largest);
+                        transport.learn(Stats::from_word(largest));
                         self.phase = Phase::Draining;
                     }
                 },

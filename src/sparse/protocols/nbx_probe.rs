@@ -43,12 +43,12 @@ impl Run {
                 if !self.pending.complete()? {
                     return Ok(false);
                 }
-                transport.barrier.enter(self.mine, &transport.comm)?;
+                transport.barrier.enter(self.mine.word(), &transport.comm)?;
                 self.in_barrier = true;
             }
             match transport.barrier.progress(&transport.comm)? {
                 None => return Ok(false),
-                Some(largest) => transport.learn(largest),
+                Some(largest) => transport.learn(Stats::from_word(largest)),
             }
             // each message was matched before its sender entered the barrier, hence by a probe
             // above

@@ -93,14 +93,14 @@ impl Run {
             // is nothing left to wait for
             let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
             counters.complete()?;
-            transport.barrier.enter(self.mine, &transport.comm)?;
+            transport.barrier.enter(self.mine.word(), &transport.comm)?;
             self.in_barrier = true;
         }
         if self.missing.is_none() {
             let Some(largest) = transport.barrier.progress(&transport.comm)? else {
                 return Ok(false);
             };
-            transport.learn(largest);
+            transport.learn(Stats::from_word(largest));
             let Some(Sums { counters, seen, .. }) = sums else { unreachable!("created by make") };
             let now = counters.own(self.counter)?;
             self.missing = Some(now - std::mem::replace(&mut seen[self.counter], now));

@@ -1,0 +1,134 @@
+//! Rounds that a barrier of all processes ends, for callers that have promised that all of them
+//! call.
+//!
+//! `MPI_Win_fence` has no nonblocking form, and a process that has died would keep the others in
+//! it. MPIs build it of puts, flushes and a barrier; so does this, with a barrier that is polled.
+//! As calls use the window in turn, the barriers of all processes have the same order.
+//!
+//! A round that cannot end on a process ends the window for all: the others find the process that
+//! has died themselves, and the barrier's word says who could not complete a put.
+
+use std::ops::Range;
+
+use super::answer::{PUT, lets_put};
+use super::link::FENCE;
+use super::slots::Slot;
+use super::state::{InState, Round};
+use crate::error::Error;
+use crate::mpi::barrier::Barrier;
+use crate::mpi::message::Request;
+use crate::util::cast::to_u32;
+
+impl Round {
+    /// Makes a barrier end this round.
+    pub(super) fn end_by_barrier(&mut self) {
+        self.fence = Some(Box::new(Barrier::new(to_u32(self.me), self.link.processes(), FENCE, u32::max)));
+    }
+
+    /// Begins to use the window. All processes have taken what has been put into these places of
+    /// the slots: they had when they entered the last barrier.
+    pub(super) fn open_between_fences(&mut self) {
+        let Self { link, outs, ins, fence, exposed, .. } = self;
+        let is_odd = link.is_odd_round();
+        let place = |slot: Slot| if is_odd { slot.other() } else { slot };
+        for out in outs.iter_mut() {
+            (out.slot, out.number) = (place(link.targets[out.position]), link.count_to(out.position));
+            (out.answer[0], out.left, out.refused) = (PUT, false, false);
+        }
+        for recv in ins.iter_mut() {
+            (recv.slot, recv.number) = (place(link.sources[recv.position]), link.count_from(recv.position));
+            recv.state = InState::Put;
+        }
+        *exposed = true;
+        let Some(fence) = fence else { return };
+        if link.is_closed() {
+            let gone = link.dead().first().map(|&rank| Error::Gone { rank });
+            self.note(gone.unwrap_or_else(|| Error::Internal("an earlier call by puts has not ended".into())).into());
+            return self.give_up_fence();
+        }
+        // once more if MPI refuses: all processes wait for this one
+        if let Err(e) = fence.arm(link.comm()) {
+            let again = fence.arm(link.comm());
+            self.note(e);
+            if again.is_err() {
+                return self.give_up_fence();
+            }
+        }
+        self.pack_all();
+    }
+
+    /// Puts to some targets, and completes that: once more if MPI refuses.
+    pub(super) fn put_before_fence(&mut self, targets: Range<usize>) {
+        self.put(targets.clone(), |out| !out.left && lets_put(&out.answer));
+        let Self { outs, link, failure, stuck, stays, .. } = self;
+        for out in outs[targets].iter_mut().filter(|out| !out.left) {
+            let Err(e) = link.landing.flush(out.slot.rank) else { continue };
+            failure.get_or_insert(e);
+            if link.landing.flush(out.slot.rank).is_err() {
+                // what is refused here may still be under way
+                (out.refused, *stuck, *stays) = (true, true, true);
+            }
+        }
+    }
+
+    /// Enters the barrier once all messages have left. When it ends, takes those of the sources out
+    /// of their slots.
+    pub(super) fn look_at_fence(&mut self) {
+        let Self { link, outs, me, fence, accessed, .. } = self;
+        let (Some(fence), true) = (fence, *accessed) else { return };
+        // the process that has failed, if one has, counted from 1
+        let word = if outs.iter().any(|out| out.refused) { to_u32(*me) + 1 } else { 0 };
+        let entered = if fence.is_entered() { Ok(()) } else { fence.enter(word, link.comm()) };
+        match entered.and_then(|()| fence.progress(link.comm())) {
+            Ok(None) => {}
+            Ok(Some(0)) => {
+                let synced = link.landing.sync();
+                self.exposed = false;
+                if let Err(e) = synced {
+                    self.note(e);
+                }
+                (0..self.ins.len()).for_each(|i| self.take_slot(i));
+            }
+            Ok(Some(failed)) => {
+                self.note(Error::Unpacked { rank: failed - 1 }.into());
+                self.give_up_fence();
+            }
+            Err(e) => {
+                let again = fence.send_again(link.comm());
+                self.note(e);
+                if !matches!(again, Ok(true)) {
+                    self.give_up_fence();
+                }
+            }
+        }
+    }
+
+    /// Ends the round without its barrier, and with it the use of the window.
+    #[cold]
+    pub(super) fn give_up_fence(&mut self) {
+        self.link.close();
+        (self.exposed, self.accessed) = (false, true);
+        let mut stuck = false;
+        if let Some(fence) = &mut self.fence {
+            fence.give_up();
+        }
+        for recv in &mut self.ins {
+            if matches!(recv.state, InState::Header | InState::Data { .. }) {
+                stuck |= !recv.request.withdraw();
+            }
+            recv.state = InState::Done;
+        }
+        for out in &mut self.outs {
+            out.left = true;
+            for request in &mut out.sends {
+                if !matches!(request.test(), Ok(true)) {
+                    // a request that MPI still uses must not be freed
+                    *request = Request::default();
+                    stuck = true;
+                }
+            }
+        }
+        self.stuck |= stuck;
+        self.stays |= stuck;
+    }
+}
