@@ -134,27 +134,33 @@ static void expand(search *s, int v) {
   }
 }
 
-/* Looks at some own vertices that have no name: others may have claimed them. */
-static void look(search *s) {
-  int own = s->g->own;
-  for (int i = 0; i < LOOKS && s->looked < own; i++, s->looked++)
-    if (s->known[s->looked] == NONE) request(s, s->looked, NONE);
-  if (s->direct && s->looked == own) s->looked = s->next;
+/* The first own vertex that has no name; all before it have one. */
+static int next_without_name(search *s) {
+  while (s->next < s->g->own && s->known[s->next] >= 0) s->next++;
+  return s->next;
 }
 
-/* Looks for vertices that others have claimed. Starts a search at the next own vertex that has no
-   name, if that finds none, or takes time to find any. Returns 0 if there is no such vertex. */
+/* Looks at some own vertices that have no name: others may have claimed them. Returns 0 if it has
+   learned of none. */
+static int look(search *s) {
+  int own = s->g->own, tail = s->tail;
+  if (s->direct && s->looked == own) s->looked = next_without_name(s);
+  for (int i = 0; i < LOOKS && s->looked < own; i++, s->looked++)
+    if (s->known[s->looked] == NONE) request(s, s->looked, NONE);
+  return s->tail > tail;
+}
+
+/* Starts a search at the next own vertex that has no name. Forms that learn its name later look at
+   those behind it too, unless they have looked there. Returns 0 if there is none. */
 static int start_search(search *s) {
-  int own = s->g->own;
-  while (s->next < own && s->known[s->next] >= 0) s->next++;
-  if (s->next == own) return 0;
-  if (s->looked < s->next) s->looked = s->next;
-  if (s->direct) look(s);
-  if (s->known[s->next] == NONE && s->head == s->tail) {
-    if (s->direct) request(s, s->next, NONE);
-    if (s->known[s->next] == NONE) request(s, s->next, s->g->first + s->next);
+  int v = next_without_name(s);
+  if (v == s->g->own) return 0;
+  if (s->direct) request(s, v, NONE);
+  if (s->known[v] == NONE) request(s, v, s->g->first + v);
+  if (!s->direct && v >= s->looked) {
+    s->looked = v + 1;
+    look(s);
   }
-  if (!s->direct) look(s);
   return 1;
 }
 
@@ -164,7 +170,7 @@ static int fill(search *s) {
   s->waiting.count = 0;
   do
     while (s->head < s->tail && s->requests < s->batch) expand(s, s->queue[s->head++]);
-  while (s->requests == 0 && start_search(s));
+  while ((s->direct && s->requests < s->batch && look(s)) || (s->requests == 0 && start_search(s)));
   return s->requests > 0;
 }
 
