@@ -1,10 +1,10 @@
 //! Messages of a window between the processes of a node, through shared memory.
 //!
-//! Each process has a ring (`shm/ring.rs`) from each other process of the node. Batches for a process
-//! of the node are packed in buffers of their sender's that the receiver reads, and that serve all
-//! targets. A buffer is used again once the receiver has taken the message out. Of a message of up
-//! to [`INLINE`] bytes, as a single operation and its answer are, a copy lies in its cell instead:
-//! one or two cache lines travel.
+//! Each process has a ring (`shm/ring.rs`) from each other process of the node. Batches for them are
+//! packed in buffers of the sender's that the receiver reads, and that serve all targets. A buffer
+//! is used again once the receiver has taken the message out. Of a message of up to [`INLINE`]
+//! bytes, as a single operation and its answer are, a copy lies in its cell instead: one or two
+//! cache lines travel.
 //!
 //! A ring has more cells than a process may have messages on its way to another one, so that a send
 //! never waits.
@@ -38,7 +38,7 @@ const _: () = assert!(CELLS > 2 * MOST_UNACKNOWLEDGED as usize + 2);
 const BUFFERS: usize = CELLS + 4;
 
 /// Most bytes of a segment: address space, of which little is ever used.
-const MOST_BYTES: usize = 1 << 38;
+const MOST_BYTES: usize = 1 << 40;
 
 /// The beginning of buffers, and their length, are multiples of this.
 const LINE: usize = 64;
