@@ -20,7 +20,9 @@
  * the reason printed.
  *
  * Method: alternatives take turns in rounds, each with one run; the slowest process counts; medians
- * over the rounds. --updates and --puts: operations of each process in a run. */
+ * over the rounds, of two processes over those in which their cores were near (measure.h). Values
+ * are changed before each run, as a program's are: those that stay as they are lie in the target's
+ * cache after the first message. --updates and --puts: operations of each process in a run. */
 #define _GNU_SOURCE
 #include "measure.h"
 #include <mpix_neighbor.h>
@@ -207,28 +209,45 @@ static void check_puts(const alternative *a) {
 
 /* ------------------------------------------------------------------------------------ measuring */
 
-/* Seconds a run of each alternative, NAN for those without one. */
-static void time_runs(const alternative *list, double seconds[FORMS]) {
-  double *times[FORMS], begin = MPI_Wtime();
-  int round = 0, more = 1;
-  for (int a = 0; a < FORMS; a++) times[a] = need(sizeof(double) * (size_t)rounds);
-  for (; more && round < rounds; round++) {
+static void change_values(problem *p) {
+  for (int i = 0; i < p->operations; i++) p->values[i]++;
+}
+
+/* Seconds a run of each alternative, NAN for those without one. Returns where the cores were: the
+   far rounds count if there are no near ones. */
+static const char *time_runs(const alternative *list, double seconds[FORMS]) {
+  double *times[2][FORMS], begin = MPI_Wtime(), mine[FORMS], slowest[FORMS];
+  int counts[2] = {0, 0}, more = 1;
+  for (int a = 0; a < FORMS; a++) times[0][a] = need(sizeof(double) * (size_t)rounds), times[1][a] = need(sizeof(double) * (size_t)rounds);
+  for (int round = 0; more && round < rounds; round++) {
+    double before = probe();
     for (int k = 0; k < FORMS; k++) {
-      const alternative *a = &list[(k + round) % FORMS];
+      int which = (k + round) % FORMS;
+      const alternative *a = &list[which];
+      mine[which] = 0;
       if (!a->run) continue;
+      change_values(a->on);
       MPI_Barrier(MPI_COMM_WORLD);
-      double start = MPI_Wtime(), mine;
+      double start = MPI_Wtime();
       a->run(a->on);
-      mine = MPI_Wtime() - start;
-      MPI_Allreduce(&mine, &times[(k + round) % FORMS][round], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      mine[which] = MPI_Wtime() - start;
     }
-    more = MPI_Wtime() - begin < budget;
+    double after = probe();
+    MPI_Allreduce(mine, slowest, FORMS, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    int is_near = before < NEAR && after < NEAR, is_far = fmin(before, after) >= NEAR && fmax(before, after) < DISTURBED;
+    if (is_near || is_far) {
+      for (int a = 0; a < FORMS; a++) times[is_far][a][counts[is_far]] = slowest[a];
+      counts[is_far]++;
+    }
+    more = MPI_Wtime() - begin < budget || !(counts[0] + counts[1]);
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
+  int far = counts[0] == 0;
   for (int a = 0; a < FORMS; a++) {
-    seconds[a] = list[a].run ? median(times[a], round) : NAN;
-    free(times[a]);
+    seconds[a] = list[a].run ? median(times[far][a], counts[far]) : NAN;
+    free(times[0][a]), free(times[1][a]);
   }
+  return !line ? "all" : far ? "far" : "near";
 }
 
 static void print_goal(const char *text, double ratio, double limit, int at_most) {
@@ -247,11 +266,11 @@ static void run_case(const char *label, int operations, void (*const runs[FORMS]
     list[f] = (alternative){names[f], made ? runs[f] : NULL, &p[f]};
     if (made) check(&list[f]);
   }
-  time_runs(list, seconds);
+  const char *where = time_runs(list, seconds);
   for (int f = 0; f < FORMS; f++)
     if (runs[f]) discard(&p[f], f, list[f].run != NULL);
   if (me != 0) return;
-  printf("%-12s %9d", label, operations);
+  printf("%-12s %9d %-4s", label, operations, where);
   for (int f = 0; f < FORMS; f++) {
     if (isnan(seconds[f])) continue;
     printf("  %s %.1f", names[f], seconds[f] / operations * 1e9);

@@ -8,16 +8,19 @@
  *    component's name, and claims the vertices that edges lead to: it writes the name where no name
  *    stands yet. A vertex that has another name is a collision of two components. A vertex that
  *    others have claimed is expanded by its owner, when that comes by.
- * 2. All processes exchange their collisions, and unite the names that belong together.
+ * 2. All processes exchange their collisions, without those that follow from others, and unite the
+ *    names that belong together.
  * 3. Each process renames its vertices.
  *
  * A process looks at the answers to its claims in batches. Forms:
  *
  *   window     MPIX_Sparse_window_compare_and_swap, MPIX_Sparse_window_flush; own vertices are
- *              claimed by a load and a store, since the library touches them only in its calls
+ *              claimed by a load and a store, since the library touches them only in its calls, so
+ *              that a search goes on among them until claims of others' are all that is left
  *   cas        MPI_Compare_and_swap, of own vertices too, and MPI_Win_flush_all, under
  *              MPI_Win_lock_all
- *   messages   claims and answers by MPI_Alltoallv, in rounds that all processes take part in
+ *   messages   claims and answers by MPI_Alltoallv, in rounds that all processes take part in; own
+ *              vertices as in `window`
  *
  * The program follows Barrett, One-Sided Communication for High Performance Computing Applications,
  * 2009, chapter 4, and has its three graphs.
@@ -60,9 +63,10 @@ struct search {
   int rank, batch;
   /* the form: `ask` issues a request as soon as it is made, in forms that can; `claim` answers the
      requests of the batch; `open` and `close` begin and end the time in which others may access
-     `component`; `together`: processes claim at the same time, until none has requests */
+     `component`; `together`: processes claim at the same time, until none has requests; `direct`:
+     own vertices are claimed at once, as nobody accesses them meanwhile */
   void (*open)(search *), (*ask)(search *, int), (*claim)(search *), (*close)(search *);
-  int together;
+  int together, direct;
   MPIX_Sparse_window window;
   MPI_Win win;
   int allocated;
@@ -71,21 +75,13 @@ struct search {
   int *known;     /* of all local numbers: name, NONE, or -2 - the request that will tell */
   int *queue, head, tail; /* own vertices to expand */
   int next;               /* own vertices before this one have a name */
-  int looked;             /* own vertices before this one have been looked at */
+  int looked;             /* the own vertex that is looked at next */
   int requests;
   int *vertex, *proposed, *previous; /* of each request: name to write, or NONE; what stood there */
   edge_list waiting;                 /* edges to vertices of requests: name, request */
   edge_list collisions;              /* pairs of names */
   edge recent[RECENT];               /* the last pairs: most collisions repeat one */
 };
-
-static void request(search *s, int v, int name) {
-  s->vertex[s->requests] = v;
-  s->proposed[s->requests] = name;
-  s->known[v] = -2 - s->requests;
-  if (s->ask != NULL) s->ask(s, s->requests);
-  s->requests++;
-}
 
 static void collide(search *s, int a, int b) {
   edge pair = {a < b ? a : b, a < b ? b : a};
@@ -94,6 +90,34 @@ static void collide(search *s, int a, int b) {
   *recent = pair;
   if (s->collisions.count == s->collisions.room) sort_and_unite(&s->collisions);
   add(&s->collisions, pair.u, pair.v);
+}
+
+/* Learns the name of a vertex for which one was proposed. Own ones are expanded later: each is
+   learned once. */
+static void learn(search *s, int v, int proposed, int previous) {
+  int name = previous != NONE ? previous : proposed;
+  s->known[v] = name;
+  if (proposed != NONE && proposed != name) collide(s, proposed, name);
+  if (name != NONE && v < s->g->own) s->queue[s->tail++] = v;
+}
+
+/* Claims an own vertex, in forms in which others access it only while this process is in a call. */
+static int claim_here(search *s, int v, int name) {
+  int previous = s->component[v];
+  if (previous == NONE) s->component[v] = name;
+  return previous;
+}
+
+static void request(search *s, int v, int name) {
+  if (s->direct && v < s->g->own) {
+    learn(s, v, name, claim_here(s, v, name));
+    return;
+  }
+  s->vertex[s->requests] = v;
+  s->proposed[s->requests] = name;
+  s->known[v] = -2 - s->requests;
+  if (s->ask != NULL) s->ask(s, s->requests);
+  s->requests++;
 }
 
 /* Follows the edges of an own vertex. The answer to a request that proposes the same name tells all
@@ -110,35 +134,49 @@ static void expand(search *s, int v) {
   }
 }
 
-/* Starts a search at the next own vertex that has no name, and looks which of those behind it
-   others have claimed, unless it has looked there. */
-static void start_search(search *s) {
-  int own = s->g->own;
-  while (s->next < own && s->known[s->next] >= 0) s->next++;
-  if (s->next == own) return;
-  request(s, s->next, s->g->first + s->next);
-  if (s->next < s->looked) return;
-  for (s->looked = s->next + 1; s->looked < own && s->requests < LOOKS; s->looked++)
+/* The first own vertex that has no name; all before it have one. */
+static int next_without_name(search *s) {
+  while (s->next < s->g->own && s->known[s->next] >= 0) s->next++;
+  return s->next;
+}
+
+/* Looks at some own vertices that have no name: others may have claimed them. Returns 0 if it has
+   learned of none. */
+static int look(search *s) {
+  int own = s->g->own, tail = s->tail;
+  if (s->direct && s->looked == own) s->looked = next_without_name(s);
+  for (int i = 0; i < LOOKS && s->looked < own; i++, s->looked++)
     if (s->known[s->looked] == NONE) request(s, s->looked, NONE);
+  return s->tail > tail;
+}
+
+/* Starts a search at the next own vertex that has no name. Forms that learn its name later look at
+   those behind it too, unless they have looked there. Returns 0 if there is none. */
+static int start_search(search *s) {
+  int v = next_without_name(s);
+  if (v == s->g->own) return 0;
+  if (s->direct) request(s, v, NONE);
+  if (s->known[v] == NONE) request(s, v, s->g->first + v);
+  if (!s->direct && v >= s->looked) {
+    s->looked = v + 1;
+    look(s);
+  }
+  return 1;
 }
 
 /* Makes a batch of requests. Returns 0 if all own vertices are done. */
 static int fill(search *s) {
   s->requests = 0;
   s->waiting.count = 0;
-  while (s->head < s->tail && s->requests < s->batch) expand(s, s->queue[s->head++]);
-  if (s->requests == 0) start_search(s);
+  do
+    while (s->head < s->tail && s->requests < s->batch) expand(s, s->queue[s->head++]);
+  while ((s->direct && s->requests < s->batch && look(s)) || (s->requests == 0 && start_search(s)));
   return s->requests > 0;
 }
 
-/* Learns the names of the requested vertices. Own ones are expanded later: each is learned once. */
+/* Learns the names of the requested vertices. */
 static void take_answers(search *s) {
-  for (int r = 0; r < s->requests; r++) {
-    int v = s->vertex[r], proposed = s->proposed[r], name = s->previous[r] != NONE ? s->previous[r] : proposed;
-    s->known[v] = name;
-    if (proposed != NONE && proposed != name) collide(s, proposed, name);
-    if (name != NONE && v < s->g->own) s->queue[s->tail++] = v;
-  }
+  for (int r = 0; r < s->requests; r++) learn(s, s->vertex[r], s->proposed[r], s->previous[r]);
   for (size_t i = 0; i < s->waiting.count; i++) {
     int name = s->known[s->vertex[s->waiting.at[i].v]];
     if (name != s->waiting.at[i].u) collide(s, name, s->waiting.at[i].u);
@@ -159,31 +197,52 @@ static void unite(int *parent, int i, int j) {
   else parent[i] = j;
 }
 
+/* The names in pairs, in ascending order. Returns how many. */
+static int names_of(const edge *pairs, int count, int *names) {
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    names[2 * i] = pairs[i].u;
+    names[2 * i + 1] = pairs[i].v;
+  }
+  qsort(names, 2 * (size_t)count, sizeof *names, ascending_int);
+  for (int i = 0; i < 2 * count; i++)
+    if (i == 0 || names[i] != names[n - 1]) names[n++] = names[i];
+  return n;
+}
+
+/* Unites the names in pairs; those are moved to the front that unite two parts, and so imply the
+   others. Returns how many these are. */
+static int unite_pairs(edge *pairs, int count, const int *names, int n, int *parent) {
+  int needed = 0;
+  for (int i = 0; i < n; i++) parent[i] = i;
+  for (int i = 0; i < count; i++) {
+    int *u = bsearch(&pairs[i].u, names, (size_t)n, sizeof *names, ascending_int);
+    int *v = bsearch(&pairs[i].v, names, (size_t)n, sizeof *names, ascending_int);
+    if (root_of(parent, (int)(u - names)) == root_of(parent, (int)(v - names))) continue;
+    unite(parent, (int)(u - names), (int)(v - names));
+    pairs[needed++] = pairs[i];
+  }
+  return needed;
+}
+
 /* Collective. All collisions of all processes; their names get the least one of each component. */
 static void unite_names(search *s) {
   int P, sum = 0;
   MPI_Comm_size(s->comm, &P);
   sort_and_unite(&s->collisions);
-  int mine = long_enough(s->collisions.count), *counts = ints(P), *displs = ints(P);
+  int mine = long_enough(s->collisions.count), *names = ints(2 * mine), *parent = ints(2 * mine);
+  int *counts = ints(P), *displs = ints(P);
+  mine = unite_pairs(s->collisions.at, mine, names, names_of(s->collisions.at, mine, names), parent);
+  free(names);
+  free(parent);
   MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, s->comm);
   for (int p = 0; p < P; sum += counts[p++]) displs[p] = sum;
   edge *all = allocate((size_t)sum, sizeof *all);
   MPI_Allgatherv(s->collisions.at, mine, MPI_2INT, all, counts, displs, MPI_2INT, s->comm);
 
-  int *names = ints(2 * sum), *parent = ints(2 * sum), n = 0;
-  for (int i = 0; i < sum; i++) {
-    names[2 * i] = all[i].u;
-    names[2 * i + 1] = all[i].v;
-  }
-  qsort(names, 2 * (size_t)sum, sizeof *names, ascending_int);
-  for (int i = 0; i < 2 * sum; i++)
-    if (i == 0 || names[i] != names[n - 1]) names[n++] = names[i];
-  for (int i = 0; i < n; i++) parent[i] = i;
-  for (int i = 0; i < sum; i++) {
-    int *u = bsearch(&all[i].u, names, (size_t)n, sizeof *names, ascending_int);
-    int *v = bsearch(&all[i].v, names, (size_t)n, sizeof *names, ascending_int);
-    unite(parent, (int)(u - names), (int)(v - names));
-  }
+  names = ints(2 * sum), parent = ints(2 * sum);
+  int n = names_of(all, sum, names);
+  unite_pairs(all, sum, names, n, parent);
   for (int v = 0; v < s->g->own; v++) {
     int *found = bsearch(&s->known[v], names, (size_t)n, sizeof *names, ascending_int);
     if (found != NULL) s->known[v] = names[root_of(parent, (int)(found - names))];
@@ -226,14 +285,8 @@ static int target_of(const search *s, int r, int *there) {
   return ghost < 0 ? s->rank : s->g->owner[s->g->owned_by[ghost]];
 }
 
-/* Claims an own vertex, in forms in which others access it only while this process is in a call. */
-static int claim_here(search *s, int v, int name) {
-  int previous = s->component[v];
-  if (previous == NONE) s->component[v] = name;
-  return previous;
-}
-
-static void open_window(search *s) { MPIX_Sparse_window_fence(s->window); }
+/* Nothing opens a window: what others claim after this fence comes in the next call of the library,
+   and by then a process has cleared its names. */
 static void close_window(search *s) { MPIX_Sparse_window_fence(s->window); }
 
 /* Processes serve each other in these calls: while they search, and not only when they wait. */
@@ -241,8 +294,7 @@ static void ask_window(search *s, int r) {
   static const int none = NONE;
   int there, target = target_of(s, r, &there);
   MPI_Aint index = there;
-  if (target == s->rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
-  else MPIX_Sparse_window_compare_and_swap(&s->proposed[r], &none, &s->previous[r], 1, target, &index, s->window);
+  MPIX_Sparse_window_compare_and_swap(&s->proposed[r], &none, &s->previous[r], 1, target, &index, s->window);
 }
 
 static void claim_window(search *s) { MPIX_Sparse_window_flush(s->window); }
@@ -275,11 +327,7 @@ static void claim_messages(search *s) {
   MPI_Comm_size(s->comm, &P);
   int *sendcounts = ints(P), *senddispls = ints(P + 1), *recvcounts = ints(P), *recvdispls = ints(P + 1);
   int *order = ints(s->requests);
-  for (int r = 0; r < s->requests; r++) {
-    int target = target_of(s, r, &there);
-    if (target == s->rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
-    else sendcounts[target]++;
-  }
+  for (int r = 0; r < s->requests; r++) sendcounts[target_of(s, r, &there)]++;
   MPI_Alltoall(sendcounts, 1, MPI_INT, recvcounts, 1, MPI_INT, s->comm);
   for (int p = 0; p < P; p++) {
     senddispls[p + 1] = senddispls[p] + sendcounts[p];
@@ -290,7 +338,6 @@ static void claim_messages(search *s) {
   int *answers = ints(receives), *came = ints(sends);
   for (int r = 0; r < s->requests; r++) {
     int target = target_of(s, r, &there);
-    if (target == s->rank) continue;
     order[senddispls[target]] = r;
     claims[senddispls[target]++] = (edge){there, s->proposed[r]};
   }
@@ -327,7 +374,8 @@ static search make_search(const options *o, const graph *g, int which, MPI_Comm 
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) *lists[i] = ints(all);
   s.queue = ints(g->own);
   if (which == WINDOW) {
-    s.open = open_window, s.ask = ask_window, s.claim = claim_window, s.close = close_window;
+    s.open = no_more, s.ask = ask_window, s.claim = claim_window, s.close = close_window;
+    s.direct = 1;
     s.component = ints(g->own);
     MPIX_Sparse_window_create(s.component, g->own, MPI_INT, MPI_INFO_NULL, comm, &s.window);
   } else if (which == CAS) {
@@ -336,7 +384,7 @@ static search make_search(const options *o, const graph *g, int which, MPI_Comm 
       s.component = make_window((size_t)g->own, sizeof(int), o->allocated, comm, &s.win);
   } else {
     s.open = no_more, s.claim = claim_messages, s.close = no_more;
-    s.together = 1;
+    s.together = s.direct = 1;
     s.component = ints(g->own);
   }
   return s;

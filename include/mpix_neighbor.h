@@ -2253,8 +2253,8 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 //
 // Hints:
 //
-// - `mpix_window_batch` (4032): bytes of a batch, 64 to 1048576. The least of all processes' values
-//   counts; a batch takes at least one operation.
+// - `mpix_window_batch` (4032): bytes of a batch, 64 to 1048576; inside a node it is 4 times as
+//   long. The least of all processes' values counts; a batch takes at least one operation.
 // - `mpix_window_aggregate` (`false`): `true` combines accumulations of one element, one after the
 //   other by one predefined operator, before they are sent.
 // - `mpix_sparse` and the other hints of `MPIX_Sparse_exchange`: how epochs end.

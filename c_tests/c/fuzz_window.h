@@ -78,10 +78,10 @@ static inline void window_operations(fuzz_window *f, int s, random_stream *own) 
     if (where >= 95) f->contested[target] = 1;
     if (where < 85) count = between(&r, 0, MOST_INDICES);
     if (where >= 85) op = MPI_SUM;
-    int from = below(&r, COMMON_ELEMENTS), step = below(&r, 3), replaces = kind == FETCH && where < 60 && below(&r, 4) == 0;
+    int from = below(&r, COMMON_ELEMENTS), step = between(&r, -2, 2), replaces = kind == FETCH && where < 60 && below(&r, 4) == 0;
     if (replaces) op = MPI_REPLACE;
     for (int i = 0; i < count; i++) {
-      int at = from + i * step;
+      int at = from + i * step + OWN_ELEMENTS * COMMON_ELEMENTS; /* not negative */
       if (where < 60) indices[i] = s * OWN_ELEMENTS + at % OWN_ELEMENTS;
       /* one operator for each element */
       else if (where < 85) indices[i] = w->size * OWN_ELEMENTS + (at % (COMMON_ELEMENTS / 2)) * 2 + bits;

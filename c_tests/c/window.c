@@ -137,6 +137,70 @@ static void kinds_in_order(MPI_Comm comm, uint64_t seed) {
   free(mine), free(model), free(results), free(expected), free(want);
 }
 
+/* arrays of evenly spaced indices, of any distance, 0 and negative ones among them, and of others
+   between them, which end anywhere in a batch. Each process has elements of its own at each target,
+   of `words` words, `apart` words from one to the next. */
+static void spaced_arrays(MPI_Comm comm, int words, int apart) {
+  enum { REGION = 1500, MOST = 4000, CALLS = 24, WIDE = 3 };
+  static const int distances[] = {1, 1, -1, 2, -7, 0, 40, 3};
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPI_Datatype contiguous, type = MPI_UINT64_T;
+  if (apart > 1) {
+    MPI_Type_contiguous(words, MPI_UINT64_T, &contiguous);
+    MPI_Type_create_resized(contiguous, 0, (MPI_Aint)(sizeof(uint64_t) * (size_t)apart), &type);
+    MPI_Type_commit(&type), MPI_Type_free(&contiguous);
+  }
+  const size_t all = (size_t)size * REGION * (size_t)apart;
+  uint64_t *mine = calloc(all, sizeof *mine), *model = calloc(all, sizeof *model), *want = malloc(all * sizeof *want);
+  uint64_t *values = malloc((size_t)MOST * WIDE * sizeof *values), *got = calloc((size_t)MOST * WIDE, sizeof *got), *expected = calloc((size_t)MOST * WIDE, sizeof *expected);
+  MPI_Aint *indices = malloc(MOST * sizeof *indices);
+  MPIX_Sparse_window window = create(mine, size * REGION, type, comm);
+  for (int k = 0; k < CALLS; k++) {
+    uint64_t h = mix3(me, 500 + words, k);
+    int target = h % size, kind = (h >> 8) % 5, count = 0, limit = (h >> 16) % MOST;
+    if (apart > 1 && kind == 1) kind = 2; /* no sums of such elements */
+    for (int part = 0; count < limit; part++) {
+      uint64_t p = mix3(h, 9, part);
+      int distance = distances[p % 8], length = (p >> 8) % 4 ? (int)((p >> 16) % 5) + 1 : (int)((p >> 16) % 1200) + 1;
+      int at = (int)((p >> 40) % REGION);
+      for (int i = 0; i < length && count < limit && at >= 0 && at < REGION; i++, at += distance) indices[count++] = me * REGION + at;
+    }
+    for (int i = 0; i < count; i++)
+      for (int w = 0; w < words; w++) {
+        uint64_t *value = &values[i * apart + w], *old = &model[((size_t)target * REGION + (size_t)(indices[i] - me * REGION)) * (size_t)apart + (size_t)w];
+        *value = mix3(h, w, i);
+        expected[i * apart + w] = *old;
+        if (kind == 1) *old += *value;
+        else if (kind != 3) *old = *value;
+      }
+    memset(got, 0, (size_t)MOST * WIDE * sizeof *got);
+    switch (kind) {
+      case 0: OK(MPIX_Sparse_window_put(values, count, target, indices, window)); break;
+      case 1: OK(MPIX_Sparse_window_accumulate(values, count, target, indices, MPI_SUM, window)); break;
+      case 2: OK(MPIX_Sparse_window_accumulate(values, count, target, indices, MPI_REPLACE, window)); break;
+      case 3: OK(MPIX_Sparse_window_get(got, count, target, indices, window)); break;
+      case 4: OK(MPIX_Sparse_window_fetch_and_op(values, got, count, target, indices, MPI_REPLACE, window)); break;
+    }
+    memset(values, 99, (size_t)MOST * WIDE * sizeof *values), memset(indices, 99, MOST * sizeof *indices);
+    if (kind >= 3) {
+      OK(MPIX_Sparse_window_flush(window));
+      int wrong = 0;
+      for (int i = 0; i < count; i++)
+        for (int w = 0; w < words; w++) wrong += got[i * apart + w] != expected[i * apart + w];
+      CHECK(wrong == 0, "elements of %d words in %d, call %d of kind %d: %d results of %d are wrong", words, apart, k, kind, wrong, count);
+    }
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  MPI_Alltoall(model, REGION * apart, MPI_UINT64_T, want, REGION * apart, MPI_UINT64_T, comm);
+  int wrong = 0;
+  for (size_t i = 0; i < all; i++) wrong += mine[i] != want[i];
+  CHECK(wrong == 0, "elements of %d words in %d: %d are wrong", words, apart, wrong);
+  OK(MPIX_Sparse_window_free(&window));
+  if (apart > 1) MPI_Type_free(&type);
+  free(mine), free(model), free(want), free(values), free(got), free(expected), free(indices);
+}
+
 /* words of 8 bytes, one call for each operation: each process has an element at each target, the
    caller among them, and runs of one kind are as long as a batch, or short */
 static void single_words(MPI_Comm comm) {
@@ -474,6 +538,13 @@ static void bad_input(void) {
   FAILS(MPIX_Sparse_window_put(value, 2, next, bad, window), MPI_ERR_ARG, text);
   bad[1] = -1;
   FAILS(MPIX_Sparse_window_get(value, 2, next, bad, window), MPI_ERR_ARG, "index -1 is outside");
+  /* evenly spaced ones, among them such whose ends are within, as numbers that wrap around */
+  const MPI_Aint far = (MPI_Aint)1 << 62, wrapping[5] = {0, far, INT64_MIN, -far, 0};
+  int many_values[5] = {9, 9, 9, 9, 9};
+  FAILS(MPIX_Sparse_window_put(many_values, 5, next, wrapping, window), MPI_ERR_ARG, "is outside");
+  const MPI_Aint down[5] = {1, 0, -1, -2, -3}, up[5] = {0, 1, 2, 3, 4};
+  FAILS(MPIX_Sparse_window_put(many_values, 5, next, down, window), MPI_ERR_ARG, "index -1 is outside");
+  FAILS(MPIX_Sparse_window_put(many_values, 5, next, up, window), MPI_ERR_ARG, "is outside");
   /* one operation, which may take a shorter way */
   for (int k = 0; k < 2; k++) {
     FAILS(MPIX_Sparse_window_accumulate(value, 1, next, bad + 1, MPI_SUM, window), MPI_ERR_ARG, "is outside");
@@ -548,6 +619,7 @@ int main(int argc, char **argv) {
   sums_of_doubles(comm), sums_of_floats(comm), maxima_of_ints(comm), maxima_of_unsigneds(comm);
   bits_of_words(comm), sums_of_shorts(comm), maxima_of_bytes(comm);
   for (uint64_t seed = 1; seed <= 3; seed++) kinds_in_order(comm, seed * 1000);
+  spaced_arrays(comm, 1, 1), spaced_arrays(comm, 2, 2), spaced_arrays(comm, 2, 3);
   single_words(comm);
   operator_that_does_not_commute(comm);
   elements_with_gaps(comm);

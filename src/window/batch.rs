@@ -2,14 +2,17 @@
 //!
 //! A batch begins with a [`Header`]. Operations follow in groups of one kind and operator, each
 //! with a head of 4 bytes. An index is written as its distance from the one before, in as few
-//! bytes as that takes: 1 byte up to 63 elements away, 3 bytes up to 2^20. Elements that follow one
-//! another in memory have a single index, as a *run*.
+//! bytes as that takes: 1 byte up to 63 elements away, 3 bytes up to 2^20. Elements that are evenly
+//! spaced have a single index, as a *run*, and their distance unless it is 1.
 //!
 //! Cost of an operation beside its values: 1 to 5 bytes in an array of any size that fits in the
 //! memory of a process, 4 more where kind or operator change; nothing for the second and later
 //! elements of a run.
 
 #![forbid(unsafe_code)]
+
+use super::runs::Run;
+use super::storage::Storage;
 
 /// The kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,11 +113,15 @@ impl Header {
 /// Bytes of a group's head: kind and whether it is a run, operator, elements.
 const HEAD: usize = 4;
 
-/// Set in the kind of a group that is a run.
+/// Set in the kind of a group that is a run, and of one whose distance is not 1.
 const RUN: u8 = 0x80;
+const SPACED: u8 = 0x40;
 
 /// The most bytes that an index takes, and the bytes after the end of a batch that may be read.
 pub const SPARE: usize = 8;
+
+/// The most bytes that the indices of a run take: the first one and the distance.
+const MOST_OF_RUN: usize = 2 * SPARE;
 
 /// The most elements of a window: distances then fit in [`SPARE`] bytes.
 pub const MOST_ELEMENTS: u64 = 1 << 54;
@@ -156,7 +163,7 @@ const NO_GROUP: u16 = u16::MAX;
 #[derive(Debug)]
 pub struct Batch {
     /// As long as the batch may become, and [`SPARE`] bytes.
-    bytes: Box<[u8]>,
+    bytes: Storage,
     end: usize,
     /// The last group, if the next operation may go on with it: its key, where its head is, and its
     /// elements, which the head gets once the group ends. Otherwise [`NO_GROUP`].
@@ -172,13 +179,23 @@ pub struct Batch {
 impl Batch {
     /// An empty batch that takes `capacity` bytes, header included.
     pub fn new(capacity: usize) -> Batch {
-        let bytes = vec![0; capacity + SPARE].into_boxed_slice();
+        Batch::over(Storage::own(capacity + SPARE))
+    }
+
+    /// An empty batch in memory that is longer than it by [`SPARE`] bytes.
+    pub fn over(bytes: Storage) -> Batch {
         Batch { bytes, end: HEADER, key: NO_GROUP, elements: 0, head: 0, last: 0, results: 0 }
+    }
+
+    /// Returns the number of the buffer that it is in, if it is in one.
+    #[cfg(feature = "mpi")]
+    pub fn buffer(&self) -> Option<u32> {
+        self.bytes.buffer()
     }
 
     /// Returns the capacity that a batch needs to take one operation on elements of `size` bytes.
     pub fn least_capacity(size: usize) -> usize {
-        HEADER + HEAD + SPARE + 2 * size
+        HEADER + HEAD + MOST_OF_RUN + 2 * size
     }
 
     /// Removes all operations.
@@ -196,22 +213,22 @@ impl Batch {
         self.bytes.len() - SPARE
     }
 
-    /// Returns how many elements of `size` bytes fit as a run, and what they return in a message;
-    /// at least one if an operation on one element fits.
+    /// Returns how many elements of `size` bytes fit as a run, and what they return in a message.
+    /// An empty batch takes at least one.
     #[inline]
     pub fn run_room(&self, kind: Kind, size: usize) -> usize {
         let values = kind.values() * size;
-        let Some(room) = self.capacity().checked_sub(self.end + HEAD + SPARE) else { return 0 };
-        let by_values = room.checked_div(values).unwrap_or(usize::from(MOST_GROUP));
+        let Some(room) = self.capacity().checked_sub(self.end + HEAD + MOST_OF_RUN) else { return 0 };
+        let most = usize::from(MOST_GROUP);
+        let by_values = room.checked_div(values).unwrap_or(most).min(most);
         if !kind.returns() {
             return by_values;
         }
         let returned = self.capacity() - HEADER - self.results;
-        by_values.min(returned.checked_div(size).unwrap_or(usize::from(MOST_GROUP)))
+        by_values.min(returned.checked_div(size).unwrap_or(most))
     }
 
-    /// Returns true if an operation on one element of `size` bytes fits, as [`Batch::run_room`]
-    /// says by a division.
+    /// Returns true if an operation on one element of `size` bytes fits.
     #[inline]
     pub fn takes_one(&self, kind: Kind, size: usize) -> bool {
         let returned = if kind.returns() { HEADER + self.results + size } else { 0 };
@@ -221,10 +238,15 @@ impl Batch {
     #[inline]
     fn write_index(&mut self, index: u64) {
         let index = index.cast_signed();
-        let (word, length) = encoded(folded(index - self.last));
+        self.write_distance(index - self.last);
+        self.last = index;
+    }
+
+    #[inline]
+    fn write_distance(&mut self, distance: i64) {
+        let (word, length) = encoded(folded(distance));
         self.bytes[self.end..self.end + 8].copy_from_slice(&word.to_le_bytes());
         self.end += length;
-        self.last = index;
     }
 
     /// Ends the last group: its head says how many elements it has.
@@ -309,14 +331,18 @@ impl Batch {
         true
     }
 
-    /// Adds an operation on `elements` elements of `size` bytes that follow one another from
-    /// `first` on, at most as many as there is room for. Returns where its values go, which the
+    /// Adds an operation on `elements` elements of `size` bytes, at most as many as there is room
+    /// for. Their indices must be below [`MOST_ELEMENTS`]. Returns where its values go, which the
     /// caller writes. Not for [`Kind::CompareAndSwap`].
-    pub fn push_run(&mut self, kind: Kind, operator: u8, first: u64, elements: u16, size: usize) -> &mut [u8] {
+    pub fn push_run(&mut self, kind: Kind, operator: u8, run: Run, elements: u16, size: usize) -> &mut [u8] {
         self.seal();
-        self.begin(kind as u8 | RUN, operator, elements);
-        self.write_index(first);
-        self.last += i64::from(elements) - 1;
+        let spaced = if run.distance == 1 { 0 } else { SPACED };
+        self.begin(kind as u8 | RUN | spaced, operator, elements);
+        self.write_index(run.first);
+        if run.distance != 1 {
+            self.write_distance(run.distance);
+        }
+        self.last = run.last(elements);
         let (begin, length) = (self.end, usize::from(elements) * size);
         self.end += kind.values() * length;
         if kind.returns() {
@@ -346,9 +372,16 @@ impl Batch {
 
     /// Writes the header, and returns the message.
     pub fn message(&mut self, header: Header) -> &[u8] {
+        let end = self.end;
+        &self.message_with_spare(header)[..end]
+    }
+
+    /// [`Batch::message`] and the [`SPARE`] bytes after it, for receivers that have no such bytes
+    /// after a message.
+    pub fn message_with_spare(&mut self, header: Header) -> &[u8] {
         self.seal();
         self.bytes[..HEADER].copy_from_slice(&header.bytes());
-        &self.bytes[..self.end]
+        &self.bytes[..self.end + SPARE]
     }
 }
 
@@ -361,8 +394,8 @@ pub struct Group {
     pub operator: u8,
     /// Elements.
     pub elements: u16,
-    /// True if the elements follow one another from the first one on, and so do their values.
-    pub is_run: bool,
+    /// The elements, if they are evenly spaced. Otherwise each has an index before its values.
+    pub run: Option<Run>,
 }
 
 /// Reads the operations of a message.
@@ -391,20 +424,29 @@ impl<'a> Reader<'a> {
         let [kind, operator, low, high] = self.bytes[self.at..self.at + HEAD] else { unreachable!("four bytes") };
         self.at += HEAD;
         let elements = u16::from_le_bytes([low, high]);
-        Some(Group { kind: Kind::ALL[usize::from(kind & !RUN)], operator, elements, is_run: kind & RUN != 0 })
+        let run = (kind & RUN != 0).then(|| {
+            let first = self.index();
+            let run = Run { first, distance: if kind & SPACED == 0 { 1 } else { self.distance() } };
+            self.last = run.last(elements);
+            run
+        });
+        Some(Group { kind: Kind::ALL[usize::from(kind & !(RUN | SPACED))], operator, elements, run })
     }
 
-    /// Returns the index of the next element, or of the first one of a run, which has `elements`.
+    /// Returns the index of the next element of a group that is no run.
     #[inline]
-    pub fn index(&mut self, elements: u16) -> u64 {
+    pub fn index(&mut self) -> u64 {
+        self.last = self.last.wrapping_add(self.distance());
+        self.last.cast_unsigned()
+    }
+
+    #[inline]
+    fn distance(&mut self) -> i64 {
         let word = u64::from_le_bytes(self.bytes[self.at..self.at + 8].try_into().expect("8 bytes"));
         let length = word.trailing_zeros() + 1;
         assert!(length <= 8, "an index of no length");
         self.at += length as usize;
-        let number = (word << (64 - 8 * length)) >> (64 - 8 * length) >> length;
-        let index = self.last.wrapping_add(unfolded(number));
-        self.last = index.wrapping_add(i64::from(elements) - 1);
-        index.cast_unsigned()
+        unfolded((word << (64 - 8 * length)) >> (64 - 8 * length) >> length)
     }
 
     /// Returns the next `length` bytes, which are values.
@@ -443,15 +485,16 @@ mod tests {
         assert!((1..=56_usize).all(|bits| encoded(u64::MAX >> (64 - bits)).1 == bits.div_ceil(7)));
     }
 
-    /// An operation that a test pushed: kind, operator, index, elements, first byte of the values.
-    type Pushed = (Kind, u8, u64, u16, u8);
+    /// An operation that a test pushed: kind, operator, index, distance, elements, first byte of
+    /// the values.
+    type Pushed = (Kind, u8, u64, i64, u16, u8);
 
-    fn push(batch: &mut Batch, (kind, operator, index, elements, byte): Pushed, size: usize) {
+    fn push(batch: &mut Batch, (kind, operator, first, distance, elements, byte): Pushed, size: usize) {
         let values = |of: u8| vec![of; size];
         if elements == 1 {
-            batch.push(kind, operator, index, size, [&values(byte), &values(byte.wrapping_add(1))]);
+            batch.push(kind, operator, first, size, [&values(byte), &values(byte.wrapping_add(1))]);
         } else {
-            batch.push_run(kind, operator, index, elements, size).fill(byte);
+            batch.push_run(kind, operator, Run { first, distance }, elements, size).fill(byte);
         }
     }
 
@@ -460,15 +503,15 @@ mod tests {
         padded.extend([0xff; SPARE]);
         let mut reader = Reader::new(&padded, message.len());
         let mut all = Vec::new();
-        while let Some(Group { kind, operator, elements, is_run }) = reader.group() {
-            for _ in 0..if is_run { 1 } else { elements } {
-                let elements = if is_run { elements } else { 1 };
-                let index = reader.index(elements);
+        while let Some(Group { kind, operator, elements, run }) = reader.group() {
+            for _ in 0..if run.is_some() { 1 } else { elements } {
+                let elements = if run.is_some() { elements } else { 1 };
+                let Run { first, distance } = run.unwrap_or_else(|| Run { first: reader.index(), distance: 1 });
                 let values = reader.values(kind.values() * size * usize::from(elements));
                 if kind == Kind::CompareAndSwap {
                     assert_eq!(values[size], values[0].wrapping_add(1));
                 }
-                all.push((kind, operator, index, elements, values.first().copied().unwrap_or(0)));
+                all.push((kind, operator, first, distance, elements, values.first().copied().unwrap_or(0)));
             }
         }
         all
@@ -488,13 +531,17 @@ mod tests {
                     let operator = u8::try_from(random.below(2)).unwrap();
                     let index = random.bits() >> (10 + random.below(54));
                     let run = batch.run_room(kind, size).min(random.below(20) as usize);
-                    assert_eq!(batch.takes_one(kind, size), batch.run_room(kind, size) > 0);
+                    assert!(batch.takes_one(kind, size) || batch.run_room(kind, size) == 0);
                     let elements = if kind == Kind::CompareAndSwap { 1 } else { u16::try_from(run.max(1)).unwrap() };
-                    if batch.run_room(kind, size) == 0 {
+                    if !batch.takes_one(kind, size) {
                         break;
                     }
                     let byte = if kind == Kind::Get { 0 } else { u8::try_from(random.below(256)).unwrap() };
-                    let operation = (kind, operator, index % MOST_ELEMENTS, elements, byte);
+                    // all indices of a run are those of elements
+                    let half = MOST_ELEMENTS / 2;
+                    let far = (half.cast_signed() / 20) >> random.below(50);
+                    let distance = if elements == 1 { 1 } else { [1, 0, -1, 5, far, -far][random.below(6) as usize] };
+                    let operation = (kind, operator, half + index % (half / 20), distance, elements, byte);
                     push(&mut batch, operation, size);
                     pushed.push(operation);
                     returned += if kind.returns() { usize::from(elements) * size } else { 0 };
@@ -541,8 +588,11 @@ mod tests {
         }
         assert_eq!(batch.message(HEADER_OF_ALL).len(), HEADER + HEAD + 2 + 99 + 100 * 8);
         batch.clear();
-        batch.push_run(Kind::Put, 0, 1000, 100, 8);
+        batch.push_run(Kind::Put, 0, Run { first: 1000, distance: 1 }, 100, 8);
         assert_eq!(batch.message(HEADER_OF_ALL).len(), HEADER + HEAD + 2 + 100 * 8);
+        batch.clear();
+        batch.push_run(Kind::Put, 0, Run { first: 1000, distance: -3 }, 100, 8);
+        assert_eq!(batch.message(HEADER_OF_ALL).len(), HEADER + HEAD + 3 + 100 * 8);
     }
 
     #[test]
@@ -554,9 +604,9 @@ mod tests {
         batch.value_mut(at, 1)[0] += 4;
         assert!(!batch.push(Kind::Accumulate, 2, 8, 1, [&[1], &[]]).1);
         let message = batch.message(HEADER_OF_ALL);
-        assert_eq!(read(message, 1), [(Kind::Accumulate, 2, 7, 1, 7), (Kind::Accumulate, 2, 8, 1, 1)]);
+        assert_eq!(read(message, 1), [(Kind::Accumulate, 2, 7, 1, 1, 7), (Kind::Accumulate, 2, 8, 1, 1, 1)]);
         // a run is a group of its own
-        batch.push_run(Kind::Accumulate, 2, 0, 4, 1);
+        batch.push_run(Kind::Accumulate, 2, Run { first: 0, distance: 1 }, 4, 1);
         assert!(!batch.goes_on(Kind::Accumulate, 2));
     }
 

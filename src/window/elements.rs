@@ -172,6 +172,49 @@ impl Elements {
         }
     }
 
+    /// Copies the data of elements that begin at `at`, as many as there is room for in `into`. They
+    /// need not be in the window.
+    ///
+    /// # Safety
+    /// As for [`Elements::load`].
+    pub unsafe fn load_all(&self, at: *const u8, into: &mut [u8], self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the elements.
+        unsafe {
+            if self.is_dense() {
+                into.copy_from_slice(std::slice::from_raw_parts(at, into.len()));
+                return Ok(());
+            }
+            for (k, into) in into.chunks_exact_mut(self.size).enumerate() {
+                self.load(self.after(at.cast_mut(), k), into, self_comm)?;
+            }
+            Ok(())
+        }
+    }
+
+    /// Copies data to the elements that begin at `at`, which need not be in the window.
+    ///
+    /// # Safety
+    /// As for [`Elements::store`].
+    pub unsafe fn store_all(&self, from: &[u8], at: *mut u8, self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the elements.
+        unsafe {
+            if self.is_dense() {
+                copy(from.as_ptr(), at, from.len());
+                return Ok(());
+            }
+            for (k, from) in from.chunks_exact(self.size).enumerate() {
+                self.store(from, self.after(at, k), self_comm)?;
+            }
+            Ok(())
+        }
+    }
+
+    /// Returns the address of the element that is `k` after the one at `at`.
+    #[inline]
+    pub fn after(&self, at: *mut u8, k: usize) -> *mut u8 {
+        at.wrapping_offset(to_offset(self.extent.wrapping_mul(to_int(k))))
+    }
+
     /// Returns the data of an element at `at`, which need not be in the window, unless it must be
     /// packed.
     ///

@@ -34,6 +34,8 @@
 //! | `operators` | operators by numbers that all processes know |
 //! | `elements` | reading, writing and combining elements |
 //! | `batch` | operations as bytes |
+//! | `runs` | indices that are evenly spaced |
+//! | `storage` | the memory of a batch |
 
 pub mod batch;
 #[cfg(feature = "mpi")]
@@ -45,8 +47,10 @@ mod operators;
 mod peer;
 #[cfg(feature = "mpi")]
 mod rings;
+mod runs;
 #[cfg(feature = "mpi")]
 mod state;
+mod storage;
 #[cfg(feature = "mpi")]
 #[expect(clippy::module_inception, reason = "the room's main type")]
 mod window;

@@ -113,8 +113,8 @@ impl Default for Repeats {
 }
 
 impl Repeats {
-    /// More than a batch of the default size has elements of 8 bytes.
-    const ENTRIES: usize = 1024;
+    /// More than a batch of the default size has elements of 8 bytes, inside a node too.
+    const ENTRIES: usize = 4096;
 
     fn entry(&mut self, index: u64) -> &mut Repeat {
         // Fibonacci hashing: the high bits of the product depend on all bits of the index

@@ -1,22 +1,25 @@
 //! Messages of a window between the processes of a node, through shared memory.
 //!
-//! Each process has a ring (`shm/ring.rs`) from each other process of the node. A message of up to
-//! [`INLINE`] bytes, as a single operation and its answer are, lies in its cell: one or two cache
-//! lines travel. A longer one lies in a buffer of its sender's, which serves all targets and is
-//! used again once the receiver has taken the message out.
+//! Each process has a ring (`shm/ring.rs`) from each other process of the node. Batches for them are
+//! packed in buffers of the sender's that the receiver reads, and that serve all targets. A buffer
+//! is used again once the receiver has taken the message out. Of a message of up to [`INLINE`]
+//! bytes, as a single operation and its answer are, a copy lies in its cell instead: one or two
+//! cache lines travel.
 //!
 //! A ring has more cells than a process may have messages on its way to another one, so that a send
 //! never waits.
 //!
-//! Cost: a message is copied once, and applied where it lies. A poll looks at one cache line for
+//! Cost: a message is packed once, and applied where it lies. A poll looks at one cache line for
 //! each process of the node. Memory: 10 KiB for each pair of processes, and the buffers that were
 //! in use at a time; of all others, address space alone.
 
 use std::collections::VecDeque;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::batch::SPARE;
 use super::peer::MOST_UNACKNOWLEDGED;
+use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::shm::node::{Note, Team};
@@ -30,8 +33,12 @@ use crate::util::cast::to_u32;
 const CELLS: usize = 64;
 const _: () = assert!(CELLS > 2 * MOST_UNACKNOWLEDGED as usize + 2);
 
+/// Buffers for each other process: of messages on their way, of the batch that is being filled, of
+/// the last one of an epoch, and of an answer. One more that is made, and copied to a cell.
+const BUFFERS: usize = CELLS + 4;
+
 /// Most bytes of a segment: address space, of which little is ever used.
-const MOST_BYTES: usize = 1 << 38;
+const MOST_BYTES: usize = 1 << 40;
 
 /// The beginning of buffers, and their length, are multiples of this.
 const LINE: usize = 64;
@@ -96,7 +103,7 @@ impl Rings {
             team = team.part(rank / processes)?;
         }
         let (size, me) = (team.size(), team.me());
-        let each = to_u32(CELLS) * (size - 1);
+        let each = to_u32(BUFFERS) * (size - 1);
         let stride = (capacity + SPARE).next_multiple_of(LINE);
         let buffers_at = (size as usize * size_of::<Ring<CELLS>>()).next_multiple_of(LINE);
         let bytes = if size > 1 { stride.saturating_mul(each as usize).saturating_add(buffers_at) } else { 0 };
@@ -131,8 +138,39 @@ impl Rings {
         self.links.binary_search_by_key(&rank, |link| link.rank).ok()
     }
 
-    /// Sends a message. Never waits.
-    pub fn send(&mut self, at: usize, message: &[u8]) -> Result<()> {
+    /// Returns a buffer for a message of a ring, and [`SPARE`] bytes.
+    pub fn lease(&mut self, at: usize) -> Storage {
+        let link = &mut self.links[at];
+        if link.on_way.len() >= ASKED_TOGETHER {
+            // SAFETY: rings lie in the segment, and consist of atomics.
+            let ring = unsafe { &*link.outward };
+            while let Some(&(first, buffer)) = link.on_way.front()
+                && link.sender.is_taken(first, ring)
+            {
+                self.free.push(buffer);
+                link.on_way.pop_front();
+            }
+        }
+        let buffer = self.free.pop().unwrap_or_else(|| {
+            self.used += 1;
+            self.used - 1
+        });
+        assert!(buffer < self.each, "a buffer for each message");
+        let begin = self.buffers.wrapping_add(buffer as usize * self.stride);
+        let begin = NonNull::new(begin).expect("the segment is mapped");
+        // SAFETY: the buffer lies in the segment, which holds zeros or earlier messages, and has
+        // room for the longest message. Its last receiver has taken that out, and it is leased to
+        // nobody else. It is used no longer than the rings are there.
+        unsafe { Storage::shared(begin, self.capacity + SPARE, buffer) }
+    }
+
+    /// Takes a buffer back whose message is not sent.
+    pub fn release(&mut self, buffer: u32) {
+        self.free.push(buffer);
+    }
+
+    /// Sends the message in a buffer, which is no longer the caller's. Never waits.
+    pub fn send(&mut self, at: usize, buffer: u32, message: &[u8]) -> Result<()> {
         let link = &mut self.links[at];
         // SAFETY: rings lie in the segment, and consist of atomics.
         let ring = unsafe { &*link.outward };
@@ -154,27 +192,9 @@ impl Rings {
                 Header { bytes, location: IN_CELL, acks: 0 },
                 &words[..message.len().div_ceil(size_of::<u64>())],
             );
+            self.free.push(buffer);
         } else {
-            if link.on_way.len() >= ASKED_TOGETHER {
-                while let Some(&(first, buffer)) = link.on_way.front()
-                    && link.sender.is_taken(first, ring)
-                {
-                    self.free.push(buffer);
-                    link.on_way.pop_front();
-                }
-            }
-            let buffer = self.free.pop().unwrap_or_else(|| {
-                self.used += 1;
-                self.used - 1
-            });
             link.on_way.push_back((number, buffer));
-            assert!(buffer < self.each && message.len() <= self.capacity, "a buffer for each cell");
-            // SAFETY: the buffer lies in the segment, has room for the longest message, and its
-            // last receiver has taken that out.
-            unsafe {
-                let into = self.buffers.wrapping_add(buffer as usize * self.stride);
-                std::ptr::copy_nonoverlapping(message.as_ptr(), into, message.len());
-            }
             link.sender.put(number, ring, Header { bytes, location: buffer, acks: 0 }, &[]);
         }
         link.sent += 1;

@@ -9,6 +9,7 @@ use super::elements::{Dense, Elements};
 use super::operators::{Operator, Operators};
 use super::peer::{MOST_UNACKNOWLEDGED, Peer};
 use super::rings::{Rings, Short};
+use super::runs::Run;
 use super::words::{self, Step};
 use crate::error::{Class, Error, Result};
 use crate::exec::elements::fold_in_place;
@@ -136,22 +137,33 @@ impl State {
         }
     }
 
-    /// Returns an empty batch.
-    pub fn fresh(&mut self) -> Batch {
+    /// Returns an empty batch for a process.
+    fn fresh(&mut self, rank: u32) -> Batch {
+        if let Some(rings) = &mut self.rings
+            && let Some(at) = rings.of(rank)
+        {
+            return Batch::over(rings.lease(at));
+        }
         self.pool.pop().unwrap_or_else(|| Batch::new(self.capacity))
     }
 
     /// Takes a batch back that is no longer used.
     pub fn recycle(&mut self, mut batch: Batch) {
-        batch.clear();
-        self.pool.push(batch);
+        match (batch.buffer(), &mut self.rings) {
+            (Some(buffer), Some(rings)) => rings.release(buffer),
+            (Some(_), None) => {}
+            (None, _) => {
+                batch.clear();
+                self.pool.push(batch);
+            }
+        }
     }
 
     /// Returns what is known of another process.
     #[inline]
     pub fn peer(&mut self, rank: u32) -> &mut Peer {
         if self.peers[rank as usize].is_none() {
-            let batch = self.fresh();
+            let batch = self.fresh(rank);
             self.peers[rank as usize] = Some(Box::new(Peer::new(batch, self.aggregates)));
         }
         self.peers[rank as usize].as_mut().expect("made above")
@@ -159,7 +171,7 @@ impl State {
 
     /// Returns a process's batch to be sent, and begins a new one.
     pub fn take_batch(&mut self, rank: u32) -> Batch {
-        let fresh = self.fresh();
+        let fresh = self.fresh(rank);
         let peer = self.peer(rank);
         if let Some(repeats) = &mut peer.repeats {
             repeats.forget();
@@ -177,13 +189,14 @@ impl State {
 
     /// Sends a message. Never waits.
     pub fn send(&mut self, rank: u32, content: Content, mut batch: Batch) -> Result<()> {
-        let message = batch.message(self.header(rank, content));
-        if let Some(rings) = &mut self.rings
+        let (header, buffer) = (self.header(rank, content), batch.buffer());
+        let message = batch.message(header);
+        if let Some(buffer) = buffer
+            && let Some(rings) = &mut self.rings
             && let Some(at) = rings.of(rank)
         {
-            rings.send(at, message)?;
+            rings.send(at, buffer, message)?;
             self.record.iter().for_each(|record| record.sent(Medium::Shared, 1, message.len() as u64));
-            self.recycle(batch);
             return Ok(());
         }
         let block = bytes_at(message.as_ptr(), message.len() as u64);
@@ -235,9 +248,14 @@ impl State {
         self.awaited == 0
     }
 
-    /// Leaves memory to messages that may still be under way.
-    pub fn abandon(&mut self) {
-        self.rings = None;
+    /// Leaves memory to messages that may still be under way, in buffers of the rings too if
+    /// `in_buffers`. Nothing is added any more.
+    pub fn abandon(&mut self, in_buffers: bool) {
+        self.peers.iter_mut().for_each(|peer| *peer = None);
+        let rings = self.rings.take();
+        if in_buffers {
+            std::mem::forget(rings);
+        }
         std::mem::forget(std::mem::take(&mut self.sending));
     }
 
@@ -365,31 +383,31 @@ impl State {
         applied
     }
 
-    /// Adds operations on `elements` elements that follow one another, from operation `k` on, to
-    /// the batch of their target, where there is room.
+    /// Adds operations on `number` elements that are evenly spaced, from operation `k` on, to the
+    /// batch of their target, where there is room.
     ///
     /// # Safety
     /// Their values must be readable.
-    pub unsafe fn add_run(&mut self, operations: &Operations, operator: u8, k: usize, elements: usize) -> Result<()> {
+    pub unsafe fn add_run(
+        &mut self,
+        operations: &Operations,
+        operator: u8,
+        k: usize,
+        number: usize,
+        distance: i64,
+    ) -> Result<()> {
         let Operations { kind, origin, target, indices, .. } = *operations;
-        let (number, first) = (to_int(elements), indices[k].cast_unsigned());
+        let run = Run { first: indices[k].cast_unsigned(), distance };
         let State { elements, self_comm, peers, .. } = self;
         let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
-        let values = peer.batch.push_run(kind, operator, first, number, elements.size);
+        let values = peer.batch.push_run(kind, operator, run, to_int(number), elements.size);
         if values.is_empty() {
             return Ok(());
         }
         // SAFETY: the caller vouches for the values.
         unsafe {
-            let from = origin.wrapping_offset(to_offset(elements.extent().wrapping_mul(to_int(k))));
-            if elements.is_dense() {
-                values.copy_from_slice(std::slice::from_raw_parts(from, values.len()));
-                return Ok(());
-            }
-            for (j, value) in values.chunks_exact_mut(elements.size).enumerate() {
-                elements.load(from.wrapping_offset(to_offset(elements.extent().wrapping_mul(to_int(j)))), value, self_comm)?;
-            }
-            Ok(())
+            let from = elements.after(origin.cast_mut(), k);
+            elements.load_all(from, values, self_comm)
         }
     }
 
@@ -437,16 +455,14 @@ impl State {
 
     /// Puts the elements that operations return where they belong.
     fn place(&mut self, source: u32, mut values: &[u8]) -> Result<()> {
-        let (size, extent) = (self.elements.size, self.elements.extent());
+        let size = self.elements.size;
         while !values.is_empty() {
             let places = &mut self.peers[source as usize].as_mut().expect("awaited from there").places;
             let place = places.front_mut().expect("a place for each result");
             let now = place.elements.min(values.len() / size);
-            for value in values[..now * size].chunks_exact(size) {
-                // SAFETY: the caller of the operation has left the place to it.
-                unsafe { self.elements.store(value, place.at, &self.self_comm) }?;
-                place.at = place.at.wrapping_offset(to_offset(extent));
-            }
+            // SAFETY: the caller of the operation has left the places to it.
+            unsafe { self.elements.store_all(&values[..now * size], place.at, &self.self_comm) }?;
+            place.at = self.elements.after(place.at, now);
             place.elements -= now;
             values = &values[now * size..];
             if place.elements == 0 {
@@ -466,7 +482,7 @@ impl State {
         match results {
             Some(results) => self.send(source, Content::Results, results),
             None if owed => {
-                let empty = self.fresh();
+                let empty = self.fresh(source);
                 self.send(source, Content::Acknowledgement, empty)
             }
             None => Ok(()),
@@ -491,7 +507,7 @@ impl State {
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
             if group.kind.returns() && results.is_none() {
-                results = Some(self.fresh());
+                results = Some(self.fresh(source));
             }
             let returned = results.as_mut().filter(|_| group.kind.returns());
             self.apply_group(source, group, known, &mut reader, returned)?;
@@ -519,41 +535,35 @@ impl State {
         let size = elements.size;
         if known
             && let Some(dense) = elements.dense()
-            && (group.is_run || elements.are_words())
+            && let in_order = group.run.filter(|run| run.distance == 1)
+            && (in_order.is_some() || elements.are_words())
             && let Some(step) = Step::of(group.kind, || operators.find(group.operator))
         {
             let returned = results.map_or(&mut [][..], |results| results.append(usize::from(group.elements) * size));
             // SAFETY: the window's memory is the caller's until it is freed, and was checked to
             // reach that far.
             let outside = unsafe {
-                if group.is_run {
-                    let first = reader.index(group.elements);
+                if let Some(Run { first, .. }) = in_order {
                     let values = reader.values(group.kind.values() * size * usize::from(group.elements));
                     words::apply_run(dense, step, first, group.elements, values, returned)
                 } else {
-                    words::apply_each(dense, group.kind, step, group.elements, reader, returned)
+                    words::apply_each(dense, step, group, reader, returned)
                 }
             };
             outside.into_iter().for_each(|index| self.refuse(source, index, true));
             return Ok(());
         }
-        let (times, elements) = if group.is_run { (1, group.elements) } else { (group.elements, 1) };
-        for _ in 0..times {
-            let first = reader.index(elements);
-            let values = reader.values(group.kind.values() * size * usize::from(elements));
-            let fits = first.checked_add(elements.into()).is_some_and(|end| end <= self.elements.count);
-            if !fits || !known {
-                self.refuse(source, first, known);
-            }
-            for k in 0..usize::from(elements) {
-                let value = |part: usize| values.get((k + part) * size..(k + part + 1) * size).unwrap_or_default();
-                let result = results.as_mut().map(|results| results.append(size));
-                if !(fits && known) {
-                    result.into_iter().for_each(|result| result.fill(0));
-                } else {
-                    // SAFETY: as above.
-                    unsafe { self.apply_one(group.kind, group.operator, first + k as u64, [value(0), value(1)], result) }?;
-                }
+        for k in 0..usize::from(group.elements) {
+            let index = group.run.map_or_else(|| reader.index(), |run| run.index(k));
+            let values = reader.values(group.kind.values() * size);
+            let value = |part: usize| values.get(part * size..(part + 1) * size).unwrap_or_default();
+            let result = results.as_mut().map(|results| results.append(size));
+            if known && index < self.elements.count {
+                // SAFETY: as above.
+                unsafe { self.apply_one(group.kind, group.operator, index, [value(0), value(1)], result) }?;
+            } else {
+                result.into_iter().for_each(|result| result.fill(0));
+                self.refuse(source, index, known);
             }
         }
         Ok(())

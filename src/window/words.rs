@@ -1,12 +1,14 @@
 //! Applies operations in loops that are compiled for each kind, operator and width of elements: to
-//! single words, elements of 4 or 8 bytes without gaps, and to runs of elements without gaps.
+//! words, elements of 4 or 8 bytes without gaps, and to elements without gaps that follow one
+//! another.
 //!
 //! What an operation does is asked once for a group of them. All other elements, and operators that
 //! are MPI's or the program's, take the way of `state`, one element after the other.
 
-use super::batch::{Kind, Reader};
+use super::batch::{Group, Kind, Reader};
 use super::elements::{Combining, Dense};
 use super::operators::Operator;
+use super::runs::Run;
 use crate::exec::elements::{WithFold, fold_in_place, with_fold};
 use crate::mpi::op::{Element, Operator as Predefined};
 use crate::util::cast::to_usize;
@@ -52,15 +54,9 @@ impl Step {
 ///
 /// # Safety
 /// The window's memory must be readable and writable, and its elements be words.
-pub unsafe fn apply_each(
-    dense: Dense,
-    kind: Kind,
-    step: Step,
-    times: u16,
-    reader: &mut Reader,
-    results: &mut [u8],
-) -> Option<u64> {
-    let each = Each { dense, times, reader, results };
+pub unsafe fn apply_each(dense: Dense, step: Step, group: Group, reader: &mut Reader, results: &mut [u8]) -> Option<u64> {
+    let Group { kind, elements, run, .. } = group;
+    let each = Each { dense, elements, run, reader, results };
     let is_long = dense.size == size_of::<u64>();
     // SAFETY: the caller vouches for the window.
     unsafe {
@@ -88,7 +84,8 @@ fn swapped<T: Copy + PartialEq>(word: T, [value, expected]: [T; 2]) -> T {
 /// Operations of one group on single words.
 struct Each<'g, 'm> {
     dense: Dense,
-    times: u16,
+    elements: u16,
+    run: Option<Run>,
     reader: &'g mut Reader<'m>,
     results: &'g mut [u8],
 }
@@ -103,8 +100,11 @@ impl Each<'_, '_> {
         let (size, base) = (size_of::<T>(), self.dense.base.cast::<T>());
         let mut results = self.results.chunks_exact_mut(size);
         let mut outside = None;
-        for _ in 0..self.times {
-            let index = self.reader.index(1);
+        for k in 0..usize::from(self.elements) {
+            let index = match self.run {
+                None => self.reader.index(),
+                Some(run) => run.index(k),
+            };
             let values = self.reader.values(VALUES * size).as_ptr().cast::<T>();
             let result = if RETURNS { results.next() } else { None };
             if index >= self.dense.count {

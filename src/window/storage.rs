@@ -1,0 +1,89 @@
+//! The memory of a batch: the process's own, or a buffer that the target reads where it is, so that
+//! nothing is copied when the batch is sent.
+
+// the half without MPI shares no memory
+#![cfg_attr(not(feature = "mpi"), allow(dead_code))]
+
+use std::ops::{Deref, DerefMut};
+use std::ptr::{NonNull, slice_from_raw_parts_mut};
+
+/// Bytes that only their holder uses.
+#[derive(Debug)]
+pub struct Storage {
+    at: NonNull<u8>,
+    length: usize,
+    /// The buffer's number, if they are one.
+    buffer: Option<u32>,
+}
+
+// SAFETY: as for a box of bytes; `shared` has its maker vouch for a buffer.
+unsafe impl Send for Storage {}
+
+impl Storage {
+    /// Memory of the process's own.
+    pub fn own(length: usize) -> Storage {
+        let bytes = Box::leak(vec![0; length].into_boxed_slice());
+        Storage { at: NonNull::from(bytes).cast(), length, buffer: None }
+    }
+
+    /// A buffer, which goes back to its owner by its number.
+    ///
+    /// # Safety
+    /// It must be initialized, there, and used by nobody else as long as this is used.
+    pub unsafe fn shared(at: NonNull<u8>, length: usize, buffer: u32) -> Storage {
+        Storage { at, length, buffer: Some(buffer) }
+    }
+
+    /// Returns the buffer's number, if it is one.
+    #[inline]
+    pub fn buffer(&self) -> Option<u32> {
+        self.buffer
+    }
+}
+
+impl Deref for Storage {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the bytes are there, and nobody else uses them.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.length) }
+    }
+}
+
+impl DerefMut for Storage {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if self.buffer.is_none() {
+            // SAFETY: `own` has leaked this box.
+            drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(self.at.as_ptr(), self.length)) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_stays_where_it_is() {
+        let mut memory = [7_u8; 40];
+        let at = NonNull::from(&mut memory[8..]).cast();
+        // SAFETY: nobody else uses the memory meanwhile.
+        let mut buffer = unsafe { Storage::shared(at, 24, 3) };
+        assert_eq!((buffer.buffer(), buffer.len(), buffer[23]), (Some(3), 24, 7));
+        buffer[0] = 1;
+        drop(buffer);
+        assert_eq!((memory[7], memory[8], memory[9]), (7, 1, 7));
+        let mut own = Storage::own(5);
+        own[4] = 9;
+        assert_eq!((own.buffer(), &own[..]), (None, &[0, 0, 0, 0, 9][..]));
+    }
+}
