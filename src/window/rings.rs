@@ -1,10 +1,10 @@
 //! Messages of a window between the processes of a node, through shared memory.
 //!
-//! Each process has a ring (`shm/ring.rs`) from each other process of the node. Batches for them are
-//! packed in buffers of the sender's that the receiver reads, and that serve all targets. A buffer
-//! is used again once the receiver has taken the message out. Of a message of up to [`INLINE`]
-//! bytes, as a single operation and its answer are, a copy lies in its cell instead: one or two
-//! cache lines travel.
+//! Each process has a ring (`shm/ring.rs`) from each other process of the node. Batches for those
+//! are packed in buffers of the sender's that the receiver reads, and that serve all targets. A
+//! buffer is used again once the receiver has taken the message out. Of a message of up to
+//! [`INLINE`] bytes, as a single operation and its answer are, a copy lies in its cell instead: one
+//! or two cache lines travel.
 //!
 //! A ring has more cells than a process may have messages on its way to another one, so that a send
 //! never waits.
