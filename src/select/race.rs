@@ -35,7 +35,7 @@ pub const MOST: usize = 60;
 
 /// Seconds of calls after which a brief race is over, and the fewest sweeps that count before that.
 const BRIEF: f64 = 0.25;
-const BRIEF_LEAST: usize = 2;
+const BRIEF_LEAST: usize = 3;
 
 /// A candidate leaves a brief race after the first sweep that counts if it took this many times as
 /// long as the fastest one.
@@ -123,12 +123,12 @@ impl Race {
         let best = running.iter().copied().min_by(|&a, &b| median(&self.times[a]).total_cmp(&median(&self.times[b])));
         let Some(best) = best else { return };
         if let Some(spent) = self.spent {
-            if sweeps < BRIEF_LEAST {
+            if sweeps == 1 {
                 let bound = HOPELESS * median(&self.times[best]);
                 running.retain(|&candidate| median(&self.times[candidate]) <= bound);
                 self.over = running.len() == 1;
             } else {
-                self.over = spent >= BRIEF;
+                self.over = sweeps >= BRIEF_LEAST && spent >= BRIEF;
             }
         }
         if sweeps >= LEAST {
@@ -227,13 +227,13 @@ mod tests {
         assert_eq!(run(2, |_, candidate| 1e-6 * (1 + candidate) as f64).1, 2 * (2 + 8 * LEAST));
     }
 
-    /// A brief race spends a quarter of a second, or three sweeps where calls are long; clear
-    /// losers leave after the second.
+    /// A brief race spends a quarter of a second, or four sweeps where calls are long; clear losers
+    /// leave after the second.
     #[test]
     fn brief_races_are_brief() {
         let brief = |times: &[f64]| run_race(Race::brief(times.len()), times.len(), |_, candidate| times[candidate]);
         // long calls: one in a turn
-        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, 3 + 3 + 2));
+        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, 3 + 3 + 2 + 2));
         assert_eq!(brief(&[0.2, 0.5]), (0, 2 + 2));
         // eight calls of a turn as soon as it is known that they are short
         assert_eq!(brief(&[1e-5, 2e-5, 1.5e-5]), (0, 3 + 8 * (3 + 3 * (LEAST - 1))));
