@@ -21,8 +21,8 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
     ("4", "rsx"): (15, 45, 15 * 4 + 30 * 4, 15, 60),
     ("4", "plan"): (6, 6, 24, 6, 24),
     # a batch of each process in one of the three epochs: 16 bytes, 4 before operations of a kind,
-    # 1 for an index
-    ("5", "inbox"): (9, 3, 3 * (16 + (4 + 5) + (4 + 9)), 0, 0),
+    # 1 for an index; 8 more, as it is read where it arrives
+    ("5", "inbox"): (9, 3, 3 * (16 + (4 + 5) + (4 + 9) + 8), 0, 0),
     # fences and flushes; the other batches, answers, and an acknowledgement
     ("5", "window"): (18, 15, 3 * (5 * 16 + (4 + 3 * 5) + (4 + 2) + 8 + 8), 3, 12),
 }

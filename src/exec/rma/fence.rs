@@ -16,6 +16,7 @@ use super::slots::Slot;
 use super::state::{InState, Round};
 use crate::error::Error;
 use crate::mpi::barrier::Barrier;
+use crate::mpi::liveness;
 use crate::mpi::message::Request;
 use crate::util::cast::to_u32;
 
@@ -101,6 +102,19 @@ impl Round {
                 }
             }
         }
+    }
+
+    /// Returns the error of a round. A barrier waits for all processes, so that what MPI made of the
+    /// death of one keeps the round from ending; then it is that.
+    pub(super) fn explained(&self, error: Box<Error>) -> Box<Error> {
+        if self.fence.is_none() {
+            return error;
+        }
+        let error = liveness::explain(error, self.link.comm().view(), None);
+        if let Error::Gone { rank } = *error {
+            self.link.note_dead(rank);
+        }
+        error
     }
 
     /// Ends the round without its barrier, and with it the use of the window.

@@ -187,7 +187,7 @@ impl Round {
         }
         if self.step() {
             self.stage = Stage::Idle;
-            return self.failure.take().map_or(Ok(true), Err);
+            return self.failure.take().map_or(Ok(true), |error| Err(self.explained(error)));
         }
         if self.patience.is_over() {
             self.look_for_refusals();
