@@ -104,8 +104,8 @@ impl Round {
         }
     }
 
-    /// Returns the error of a round. A barrier waits for all processes, so that what MPI made of the
-    /// death of one keeps the round from ending; then it is that.
+    /// Returns the error of a round. A barrier waits for all processes, so that what MPI made of
+    /// the death of one keeps the round from ending; then it is that.
     pub(super) fn explained(&self, error: Box<Error>) -> Box<Error> {
         if self.fence.is_none() {
             return error;
