@@ -72,9 +72,8 @@ impl Race {
         Race::with(candidates, TURN[0], None)
     }
 
-    /// Begins a race that ends as soon as its calls have taken [`BRIEF`] seconds, and
-    /// [`BRIEF_LEAST`] sweeps have counted, or one candidate is left. Turns of long calls are one
-    /// call.
+    /// Begins a race that ends as soon as its calls have taken a bounded time and a few sweeps have
+    /// counted, or one candidate is left. Turns of long calls are one call.
     pub fn brief(candidates: usize) -> Race {
         Race::with(candidates, 1, Some(0.0))
     }
