@@ -39,7 +39,8 @@ lanes() {
 # side_by_side NAME LANES: from here on `beside COMMAND...` runs up to LANES commands side by side,
 # each with a file $log of its own. What a command prints, its verdict first, goes to standard output
 # when it has ended. `all_ended PATTERN` waits for the last ones, and sets $passed to the number of
-# verdicts that match, $failed to that of all other commands.
+# verdicts that match, $failed to that of all other commands. Launches of Open MPI side by side get a
+# folder each: one that ends removes the folder of all that another has just found, and fails to fill.
 side_by_side() {
   beside_name=$1 beside_lanes=$2 beside_cases=0 results=$OUT/$1.results
   : >"$results"
@@ -51,7 +52,10 @@ beside() {
   log=$OUT/$beside_name.$((++beside_cases)).log
   : >"$log"
   (
+    sessions=$(mktemp -d)
+    export OMPI_MCA_orte_tmpdir_base=$sessions PRTE_MCA_prte_tmpdir_base=$sessions
     said=$("$@" 2>&1)
+    rm -rf "$sessions"
     echo "$said"
     echo "${said%%$'\n'*}" >>"$results"
     rm -f "$log"

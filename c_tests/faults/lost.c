@@ -436,6 +436,7 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
   MPI_Info_set(info, "mpix_schedule", "direct");
   MPI_Info_set(info, "mpix_transport", "rma");
   MPI_Info_set(info, "mpix_rma_synchronization", synchronization);
+  if (!strcmp(synchronization, "fence")) MPI_Info_set(info, "mpix_whole_communicator", "true");
   MPI_Info_set(info, "mpix_shared_memory", "0");
   OK(MPIX_Neighbor_alltoall_set(1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
@@ -459,6 +460,35 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
   MPI_Comm_free(&comm);
 }
 
+/* MPI refuses twice to complete a put of process 1, before the barrier that ends the call on all:
+   it fails on all, and so do the next ones */
+static void refused_fence(void) {
+  int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "direct");
+  MPI_Info_set(info, "mpix_transport", "rma");
+  MPI_Info_set(info, "mpix_rma_synchronization", "fence");
+  MPI_Info_set(info, "mpix_whole_communicator", "true");
+  MPI_Info_set(info, "mpix_shared_memory", "0");
+  OK(MPIX_Neighbor_alltoall_set(1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  for (int call = 0; call < 5; call++) {
+    int from = test_value(test_rank, next, call), into = -1;
+    failed = 0, refusing = NOTHING;
+    if (call == 2 && test_rank == 1) refusing = FLUSHES, before = 0, times = 2;
+    int code = MPIX_Neighbor_alltoall(&from, 1, MPI_INT, &into, 1, MPI_INT, comm);
+    if (refusing != NOTHING) CHECK(failed == 2, "%d refused", failed);
+    refusing = NOTHING;
+    CHECK((code != MPI_SUCCESS) == (call >= 2), "call %d: %s", call, test_message(code));
+    if (call < 2) CHECK(into == test_value(last, test_rank, call), "call %d: %d", call, into);
+  }
+  failed = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
+}
+
 static void refused_puts(void) {
   enum { SHORT = 8, LONG = 300000 };
   int has_active = !are_epochs_flawed();
@@ -474,6 +504,14 @@ static void refused_puts(void) {
   }
   refused_put("passive", 0, FLUSHES, 0, 1, SHORT, 1);
   refused_put("passive", 0, FLAGS, 0, 1, SHORT, 1);
+  /* the barrier's receives and sends, and what completes a put, are tried once more */
+  refused_put("fence", 0, RECEIVES, 0, 1, SHORT, 0);
+  refused_put("fence", 0, SENDS, 0, 1, SHORT, 0);
+  refused_put("fence", 0, FLUSHES, 0, 1, SHORT, 0);
+  refused_put("fence", 0, SENDS, 0, 1, LONG, 1);
+  refused_put("fence", 0, PUTS, 0, 1, SHORT, 1);
+  refused_put("fence", 0, PUTS, 0, 1, 10000, 1);
+  refused_fence();
   if (!has_active) return;
   refused_put("active", 0, STARTS, 0, 1, SHORT, 0);
   /* the epoch of the target never ends: its window is left to MPI */

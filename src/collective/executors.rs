@@ -6,8 +6,8 @@ use crate::collective::Purpose;
 use crate::collective::fuse::Joined;
 use crate::collective::transport::Transport;
 use crate::collective::verify::Findings;
-use crate::exec::accumulate::Accumulate;
 use crate::exec::combine::Combine;
+use crate::exec::delivered::Delivered;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
 use crate::exec::rma::link::Link;
@@ -155,14 +155,12 @@ impl ExecutorPool {
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
         }
         if let Some(landing) = landing {
-            let own = self.own(purpose.combine);
-            return Any::Rma(Box::new(Rma::new(landing, &comm, &self.neighborhood, schedule, own, self.waiting, 1)));
+            return self.putting(landing, schedule, purpose.combine);
         }
         let fold = match (purpose.combine, &self.self_comm) {
-            (Some(Combine::Accumulate(order)), Some(self_comm)) => {
+            (Some(combine @ Combine::Accumulate(_)), Some(self_comm)) => {
                 let inner = self.unobserved(schedule, Purpose { combine: None, ..purpose });
-                let (sources, comms) = (self.neighborhood.sources().len(), [comm, Arc::clone(self_comm)]);
-                return Any::Accumulate(Box::new(Accumulate::new(inner, order, schedule, sources, me, comms)));
+                return self.delivered(inner, combine, schedule, self_comm);
             }
             (Some(Combine::Reduce(order)), _) => Some(order),
             _ => None,
@@ -174,6 +172,32 @@ impl ExecutorPool {
             Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),
             None => P2p::new(comm, None, me, self.waiting, self.window, schedule).into(),
         }
+    }
+
+    /// Makes an executor that puts the blocks of a schedule into a window. It combines them there
+    /// if there is one round. A slot keeps one message, and what is combined in the order of the
+    /// sources would wait there for a later round, which may need the slot: blocks of several
+    /// rounds are combined in memory of their own.
+    fn putting(&self, link: &Arc<Link>, schedule: &Schedule, combine: Option<Combine>) -> Any {
+        let (n, waiting) = (&self.neighborhood, self.waiting);
+        let rma = |own: Own| Rma::new(link, &self.comm, n, schedule, own, waiting, 1);
+        match (combine, &self.self_comm) {
+            (Some(combine), Some(self_comm)) if schedule.algorithm().entry().one_round() => {
+                Any::Rma(Box::new(rma(Own::Combined(combine, Arc::clone(self_comm)))))
+            }
+            (Some(combine), Some(self_comm)) => {
+                let inner = Any::Rma(Box::new(rma(Own::Copied).with_exact_lengths()));
+                self.delivered(inner, combine, schedule, self_comm)
+            }
+            _ => Any::Rma(Box::new(rma(Own::Copied))),
+        }
+    }
+
+    /// Makes an executor that combines what another one delivers.
+    fn delivered(&self, inner: Any, combine: Combine, schedule: &Schedule, self_comm: &Arc<Comm>) -> Any {
+        let (sources, me) = (self.neighborhood.sources().len(), self.neighborhood.rank());
+        let comms = [Arc::clone(&self.comm), Arc::clone(self_comm)];
+        Any::Delivered(Box::new(Delivered::new(inner, combine, schedule, sources, me, comms)))
     }
 
     /// Lends an executor that is bound to nothing; one that an earlier request has given back, if
@@ -208,7 +232,8 @@ impl ExecutorPool {
     pub fn lend_puts(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
         let link = self.puts_by(schedule)?;
         let own = if self.link.is_some() { Own::Left } else { Own::Copied };
-        Some(self.lease_of(Rma::new(link, &self.comm, &self.neighborhood, schedule, own, self.waiting, fields)))
+        let executor = Rma::new(link, &self.comm, &self.neighborhood, schedule, own, self.waiting, fields);
+        Some(self.lease_of(Any::Rma(Box::new(executor))))
     }
 
     /// The window into which a schedule puts, if it does.
@@ -216,19 +241,11 @@ impl ExecutorPool {
         self.transport.link.as_ref().filter(|_| self.transport.puts_by(schedule.algorithm()))
     }
 
-    /// What an executor that puts does with the process's own blocks, where no memory is shared.
-    fn own(&self, combine: Option<Combine>) -> Own {
-        match (combine, &self.self_comm) {
-            (Some(combine), Some(self_comm)) => Own::Combined(combine, Arc::clone(self_comm)),
-            _ => Own::Copied,
-        }
-    }
-
-    fn lease_of(&self, mut executor: Rma) -> Lease {
+    fn lease_of(&self, mut executor: Any) -> Lease {
         if let Some(record) = &self.record {
             executor.observe(record);
         }
-        Lease::once(Any::Rma(Box::new(executor)))
+        Lease::once(executor)
     }
 
     /// Lends an executor for the edges to far processes, without those that are joined. `None`
@@ -272,8 +289,7 @@ impl ExecutorPool {
             }),
         };
         if let Some(link) = self.puts_by(schedule) {
-            let (n, own) = (&self.neighborhood, self.own(combine));
-            return Some(self.lease_of(Rma::new(link, &self.comm, n, &good_part, own, self.waiting, 1)));
+            return Some(self.lease_of(self.putting(link, &good_part, combine)));
         }
         Some(lease(&good_part))
     }

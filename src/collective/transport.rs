@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::collective::{Operation, Selected};
+use crate::collective::Selected;
 use crate::error::Result;
 use crate::exec::rma::goes_straight;
 use crate::exec::rma::link::Link;
@@ -61,13 +61,8 @@ impl Transport {
 }
 
 /// Says why a schedule does not put, if it does not.
-fn why_not(algorithm: Algorithm, operation: Operation) -> Option<&'static str> {
-    match algorithm {
-        Algorithm::Direct => None,
-        _ if algorithm.entry().forwards() => Some("the schedule passes blocks on"),
-        _ if operation.combines().is_some() => Some("blocks that are combined are put by the schedule direct alone"),
-        _ => None,
-    }
+fn why_not(algorithm: Algorithm) -> Option<&'static str> {
+    algorithm.entry().forwards().then_some("the schedule passes blocks on")
 }
 
 /// Says why an operation uses no window, if it does not; the same on all processes. `puts`: its
@@ -162,14 +157,14 @@ fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 3] {
     sum
 }
 
-/// Finds out what carries the blocks of each operation, and makes the windows. `channels`: memory
+/// Finds out what carries the blocks of each of so many operations, and makes the windows. `channels`: memory
 /// that is shared with neighbors, for each operation or not at all; edges there need no window.
 /// `first` is the lowest rank of the caller's node. Collective.
 pub fn choose(
     comm: &Comm,
     n: &Neighborhood,
     hints: &Hints,
-    operations: &[Operation],
+    operations: usize,
     selected: &[Selected],
     channels: &[Arc<Channels>],
     first: u32,
@@ -178,7 +173,7 @@ pub fn choose(
         let (mut puts, mut others) = (Vec::new(), Vec::new());
         for Selected { choice, .. } in selected {
             let algorithm = choice.algorithm;
-            match why_not(algorithm, operations[k]) {
+            match why_not(algorithm) {
                 None => puts.push(algorithm),
                 Some(why) => others.push((algorithm, why)),
             }
@@ -221,5 +216,5 @@ pub fn choose(
             }
         })
     };
-    (0..operations.len()).map(choose).collect()
+    (0..operations).map(choose).collect()
 }

@@ -7,7 +7,7 @@
 
 use super::buffers::{self, Located};
 use super::known::Known;
-use super::layout::Layout;
+use super::layout::LayoutCopy;
 use super::pack::{layout, send_to_self};
 use crate::error::{Argument, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -27,7 +27,7 @@ enum Means {
     Nothing,
     /// Copies this many bytes from the first element's address on.
     Bytes(usize),
-    Layouts(Layout, Layout),
+    Layouts(LayoutCopy),
     /// Packs the blocks' `bytes` bytes into a buffer that has room for `room`, and unpacks from
     /// there.
     Pack {
@@ -50,7 +50,7 @@ impl BlockCopy {
         }
         if let (Some(a), Some(b)) = (layout(&from, known)?, layout(&into, known)?) {
             let equal = a.bytes() == b.bytes();
-            return Ok(equal.then_some(BlockCopy { from, into, means: Means::Layouts(a, b) }));
+            return Ok(equal.then(|| BlockCopy { from, into, means: Means::Layouts(LayoutCopy::new(a, b)) }));
         }
         let (length, expected) = (from.bytes()?, into.bytes()?);
         if length != expected {
@@ -98,10 +98,9 @@ impl BlockCopy {
     /// # Safety
     /// As for [`run`](BlockCopy::run), for both; neither may read what the other one writes.
     unsafe fn run_with(&self, next: &BlockCopy) -> bool {
-        let (Means::Layouts(a, b), Means::Layouts(c, d)) = (&self.means, &next.means) else { return false };
-        // SAFETY: the caller vouches for the blocks; `prepare` has checked that they are as long.
-        b.is_beside(self.into.at, d, next.into.at)
-            && unsafe { a.copy_two(self.from.at, (b, self.into.at), (c, next.from.at), (d, next.into.at)) }
+        let (Means::Layouts(copy), Means::Layouts(other)) = (&self.means, &next.means) else { return false };
+        // SAFETY: the caller vouches for the blocks.
+        unsafe { copy.run_with((self.from.at, self.into.at), other, (next.from.at, next.into.at)) }
     }
 
     /// Does copies one after the other, or two at a time. Returns the first error; the others are
@@ -139,10 +138,9 @@ impl BlockCopy {
                 unsafe { std::ptr::copy(from.at, into.at, *length) };
                 Ok(())
             }
-            Means::Layouts(a, b) => {
-                // SAFETY: the caller vouches for the blocks; `prepare` has checked that they are as
-                // long.
-                unsafe { a.copy(from.at, b, into.at) };
+            Means::Layouts(copy) => {
+                // SAFETY: the caller vouches for the blocks.
+                unsafe { copy.run(from.at, into.at) };
                 Ok(())
             }
             Means::Pack { bytes, .. } => {

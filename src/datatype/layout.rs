@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::loops::{Dims, WORD, joined, nested, nth, one, range, runs_of, scattered, shift, strided, two, unpacking};
+use super::loops::{Dims, ONCE, Step, WORD, joined, nested, nth, one, packing, range, runs_of, scattered, shift, strided, two};
 use super::typemap::{Nest, Shape, Typemap};
 
 /// Bytes of a cache line.
@@ -85,34 +85,6 @@ impl Layout {
         unsafe { self.part::<false>(at, begin, end, from.cast_mut()) }
     }
 
-    /// Copies the data of the elements at `from` to the elements of `other` at `into`, without
-    /// packing it.
-    ///
-    /// # Safety
-    /// Both must have as many bytes of data. The elements at `from` must be readable, and those at
-    /// `into` writable, without overlap.
-    pub unsafe fn copy(&self, from: *const u8, other: &Layout, into: *mut u8) {
-        debug_assert_eq!(self.bytes, other.bytes);
-        // SAFETY: the caller vouches for both.
-        unsafe {
-            match (self.contiguous(), other.contiguous()) {
-                // `copy`, because erroneous programs pass overlapping buffers
-                (Some(a), Some(b)) => std::ptr::copy(shift(from, a), shift(into, b), self.bytes),
-                (Some(offset), _) => other.unpack(shift(from, offset), into),
-                (_, Some(offset)) => self.pack(from, shift(into, offset)),
-                _ => {
-                    if let (Shape::Nest(a), Shape::Nest(b)) = (self.map.shape(), other.map.shape()) {
-                        let dims = |layout: &Layout, nest| Dims::of(nest, layout.count, layout.map.extent());
-                        if let Some((run, steps)) = joined(&dims(self, a), &dims(other, b)) {
-                            return strided(shift(from, a.offset), shift(into, b.offset), run, steps.as_slice());
-                        }
-                    }
-                    self.copy_runs(from, other, into);
-                }
-            }
-        }
-    }
-
     /// Returns the nest and the innermost stride of a single element of words, no two of which lie
     /// in one cache line.
     fn words(&self) -> Option<(&Nest, u64)> {
@@ -128,8 +100,8 @@ impl Layout {
     /// True if these are words, one in each of many cache lines, and `other` has its words in the
     /// same lines or in those beside them, in the same order: two faces of a box across its rows,
     /// as the end of a row lies beside the beginning of the next one. Also that they are large: of
-    /// a box of 64^3 doubles two that are written together take 0.64 to 0.85 of the time, of one of
-    /// 16^3 no less.
+    /// a box of 64^3 doubles two that are written together take 0.64 to 0.85 of the time, and two
+    /// that are read together 0.6 to 0.7; of one of 16^3 no less.
     #[inline]
     pub fn is_beside(&self, at: *const u8, other: &Layout, other_at: *const u8) -> bool {
         if self.bytes < LARGE_FACE {
@@ -141,58 +113,41 @@ impl Layout {
         apart < stride + LINE && beside < 2 * LINE && a.dims == b.dims
     }
 
+    /// Packs this and another layout that [is beside it](Layout::is_beside): address of each, and
+    /// where it is packed.
+    ///
+    /// # Safety
+    /// As for `pack`, for both.
+    pub unsafe fn pack_two(&self, sides: (*const u8, *mut u8), other: &Layout, others: (*const u8, *mut u8)) {
+        // SAFETY: the caller vouches for both; packing writes only the packed side.
+        unsafe { self.all_two::<true>((sides.0.cast_mut(), sides.1), other, (others.0.cast_mut(), others.1)) }
+    }
+
     /// Unpacks this and another layout that [is beside it](Layout::is_beside): `from` and address
     /// of each.
     ///
     /// # Safety
     /// As for `unpack`, for both; their elements must not overlap.
     pub unsafe fn unpack_two(&self, sides: (*const u8, *mut u8), other: &Layout, others: (*const u8, *mut u8)) {
-        // SAFETY: the caller vouches for both.
+        // SAFETY: the caller vouches for both; unpacking reads only the packed side.
+        unsafe { self.all_two::<false>((sides.1, sides.0.cast_mut()), other, (others.1, others.0.cast_mut())) }
+    }
+
+    /// Packs or unpacks two: elements and packed bytes of each.
+    #[inline]
+    unsafe fn all_two<const PACK: bool>(&self, sides: (*mut u8, *mut u8), other: &Layout, others: (*mut u8, *mut u8)) {
+        // SAFETY: the callers vouch for all sides.
         unsafe {
             let Some(((a, _), (b, _))) = self.words().zip(other.words()) else {
-                self.unpack(sides.0, sides.1);
-                return other.unpack(others.0, others.1);
+                self.all::<PACK>(sides.0, sides.1);
+                return other.all::<PACK>(others.0, others.1);
             };
-            let pairs = [(sides.0, shift(sides.1, a.offset)), (others.0, shift(others.1, b.offset))];
-            two(pairs, unpacking(&a.dims, WORD).as_slice());
+            let pairs = [(sides, a), (others, b)].map(|((at, packed), nest)| {
+                let at = shift(at, nest.offset);
+                if PACK { (at.cast_const(), packed) } else { (packed.cast_const(), at) }
+            });
+            two(pairs, packing::<PACK>(&a.dims, WORD).as_slice());
         }
-    }
-
-    /// Copies to another layout, as [`copy`](Layout::copy) does, and two that are beside these in
-    /// the same way. Returns false if it has not, as their loops do not match.
-    ///
-    /// # Safety
-    /// As for `copy`, for both; nothing may be read after it was written.
-    pub unsafe fn copy_two(
-        &self,
-        from: *const u8,
-        into: (&Layout, *mut u8),
-        second: (&Layout, *const u8),
-        second_into: (&Layout, *mut u8),
-    ) -> bool {
-        let (Some((a, _)), Some((b, _))) = (self.words(), into.0.words()) else { return false };
-        let (Some((c, _)), Some((d, _))) = (second.0.words(), second_into.0.words()) else { return false };
-        if a.dims != c.dims || b.dims != d.dims {
-            return false;
-        }
-        let Some((WORD, steps)) = joined(&Dims::of(a, 1, 0), &Dims::of(b, 1, 0)) else { return false };
-        let first = (shift(from, a.offset), shift(into.1, b.offset));
-        let second = (shift(second.1, c.offset), shift(second_into.1, d.offset));
-        // SAFETY: the caller vouches for all; the loops are those of both copies.
-        unsafe { two([first, second], steps.as_slice()) };
-        true
-    }
-
-    /// Copies run by run of this layout, for layouts whose loops do not match.
-    unsafe fn copy_runs(&self, from: *const u8, other: &Layout, into: *mut u8) {
-        let mut at = 0;
-        let mut copy = |run: *const u8, length: usize| {
-            // SAFETY: the caller of `copy` vouches for both; the run is `at..at + length` of the
-            // packed form.
-            unsafe { other.part::<false>(into, at, at + length, run.cast_mut()) };
-            at += length;
-        };
-        self.runs(from, &mut copy);
     }
 
     /// Calls `found` with each run of the elements at `at`, in packing order.
@@ -300,6 +255,113 @@ impl Layout {
                 }
             }
         }
+    }
+}
+
+/// A copy from one layout to another one with as many bytes of data, without packing it. Its loops
+/// are found once: that takes longer than copying a short block.
+#[derive(Debug, Clone)]
+pub struct LayoutCopy {
+    from: Layout,
+    into: Layout,
+    loops: Option<Loops>,
+}
+
+/// The loops of a copy, and where they begin on both sides.
+#[derive(Debug, Clone)]
+struct Loops {
+    from: i64,
+    into: i64,
+    run: usize,
+    steps: [Step; FEW],
+    length: usize,
+}
+
+/// Most loops that are kept.
+const FEW: usize = 4;
+
+impl Loops {
+    #[inline]
+    fn steps(&self) -> &[Step] {
+        &self.steps[..self.length]
+    }
+}
+
+impl LayoutCopy {
+    /// Finds the loops of a copy.
+    pub fn new(from: Layout, into: Layout) -> LayoutCopy {
+        debug_assert_eq!(from.bytes, into.bytes);
+        let loops = match (from.map.shape(), into.map.shape()) {
+            (Shape::Nest(a), Shape::Nest(b)) if from.bytes > 0 => {
+                let dims = |layout: &Layout, nest| Dims::of(nest, layout.count, layout.map.extent());
+                joined(&dims(&from, a), &dims(&into, b)).and_then(|(run, all)| {
+                    let (mut steps, length) = ([ONCE; FEW], all.as_slice().len());
+                    steps.get_mut(..length)?.copy_from_slice(all.as_slice());
+                    Some(Loops { from: a.offset, into: b.offset, run, steps, length })
+                })
+            }
+            _ => None,
+        };
+        LayoutCopy { from, into, loops }
+    }
+
+    /// Copies the data of the elements at `from` to those at `into`.
+    ///
+    /// # Safety
+    /// The elements at `from` must be readable, and those at `into` writable, without overlap.
+    pub unsafe fn run(&self, from: *const u8, into: *mut u8) {
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            match &self.loops {
+                Some(loops) => strided(shift(from, loops.from), shift(into, loops.into), loops.run, loops.steps()),
+                None => self.copy_runs(from, into),
+            }
+        }
+    }
+
+    /// Copies run by run, where the loops of the two layouts do not match.
+    unsafe fn copy_runs(&self, from: *const u8, into: *mut u8) {
+        if let Some(offset) = self.from.contiguous() {
+            // SAFETY: the caller of `run` vouches for both.
+            return unsafe { self.into.unpack(shift(from, offset), into) };
+        }
+        if let Some(offset) = self.into.contiguous() {
+            // SAFETY: as above.
+            return unsafe { self.from.pack(from, shift(into, offset)) };
+        }
+        let mut at = 0;
+        let mut copy = |run: *const u8, length: usize| {
+            // SAFETY: the caller of `run` vouches for both; the run is `at..at + length` of the
+            // packed form.
+            unsafe { self.into.part::<false>(into, at, at + length, run.cast_mut()) };
+            at += length;
+        };
+        self.from.runs(from, &mut copy);
+    }
+
+    /// Does this copy, with the addresses of its elements, and another one, if both go to words in
+    /// the same cache lines ([`Layout::is_beside`]) and have the same loops. Returns false if it
+    /// has not.
+    ///
+    /// # Safety
+    /// As for `run`, for both; nothing may be read after it was written.
+    pub unsafe fn run_with(&self, (from, into): (*const u8, *mut u8), other: &LayoutCopy, others: (*const u8, *mut u8)) -> bool {
+        // SAFETY: the caller vouches for both.
+        self.into.is_beside(into, &other.into, others.1) && unsafe { self.run_two((from, into), other, others) }
+    }
+
+    /// The same wherever the words lie.
+    unsafe fn run_two(&self, (from, into): (*const u8, *mut u8), other: &LayoutCopy, others: (*const u8, *mut u8)) -> bool {
+        let (Some(loops), Some(other_loops)) = (&self.loops, &other.loops) else { return false };
+        let words = (self.from.words(), other.from.words());
+        if loops.run != WORD || !matches!(words, (Some((a, _)), Some((b, _))) if a.dims == b.dims) {
+            return false;
+        }
+        let first = (shift(from, loops.from), shift(into, loops.into));
+        let second = (shift(others.0, other_loops.from), shift(others.1, other_loops.into));
+        // SAFETY: the caller vouches for all; the loops are those of both copies.
+        unsafe { two([first, second], loops.steps()) };
+        true
     }
 }
 
@@ -421,7 +483,7 @@ mod tests {
             let (mut have, mut want) = (memory.clone(), memory);
             self.places.iter().zip(&other.places).for_each(|(&a, &b)| want[b] = from[a]);
             // SAFETY: both memories take in all places.
-            unsafe { self.layout.copy(self.at(&mut from), &other.layout, other.at(&mut have)) };
+            unsafe { LayoutCopy::new(self.layout.clone(), other.layout.clone()).run(self.at(&mut from), other.at(&mut have)) };
             assert_eq!(have, want);
         }
     }
@@ -490,17 +552,30 @@ mod tests {
                 a.unpack_two((first.as_ptr(), at), b, (second.as_ptr(), at));
             }
             prop_assert_eq!(&have, &want);
+            let [mut here, mut there] = [(); 2].map(|()| vec![0u8; packed.len()]);
+            // SAFETY: as above.
+            unsafe {
+                let (first, second) = here.split_at_mut(a.bytes());
+                a.pack(want.as_ptr(), first.as_mut_ptr());
+                b.pack(want.as_ptr(), second.as_mut_ptr());
+                let (first, second) = there.split_at_mut(a.bytes());
+                a.pack_two((want.as_ptr(), first.as_mut_ptr()), b, (want.as_ptr(), second.as_mut_ptr()));
+            }
+            prop_assert_eq!(here, there);
             // from there to layouts with other strides
             let others = two_faces(shape, into, 8 + apart % (into - 8) / 8 * 8);
             let room = bytes_of(&others);
             let (mut have_there, mut want_there) = (vec![0xa5u8; room], vec![0xa5u8; room]);
-            let [c, d] = &others;
+            let [c, d] = others;
+            let (first, second) = (LayoutCopy::new(a.clone(), c), LayoutCopy::new(b.clone(), d));
             // SAFETY: as above.
             unsafe {
-                a.copy(want.as_ptr(), c, want_there.as_mut_ptr());
-                b.copy(want.as_ptr(), d, want_there.as_mut_ptr());
-                let at = have_there.as_mut_ptr();
-                prop_assert!(a.copy_two(want.as_ptr(), (c, at), (b, want.as_ptr()), (d, at)));
+                first.run(want.as_ptr(), want_there.as_mut_ptr());
+                second.run(want.as_ptr(), want_there.as_mut_ptr());
+                let pair = (want.as_ptr(), have_there.as_mut_ptr());
+                // too small to pay
+                prop_assert!(!first.run_with(pair, &second, pair));
+                prop_assert!(first.run_two(pair, &second, pair));
             }
             prop_assert_eq!(have_there, want_there);
         }

@@ -248,7 +248,7 @@ pub(super) fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
 }
 
 /// No loop.
-const ONCE: Step = Step { count: 1, from: 0, into: 0 };
+pub(super) const ONCE: Step = Step { count: 1, from: 0, into: 0 };
 
 /// Copies runs along loops, outermost first.
 #[inline]
@@ -310,12 +310,14 @@ unsafe fn two_words([first, second]: [(*const u8, *mut u8); 2]) {
     }
 }
 
-/// Returns the loops that unpack the runs of a nest.
-pub(super) fn unpacking(dims: &[Dim], run: usize) -> Steps {
+/// Returns the loops that pack or unpack the runs of a nest.
+pub(super) fn packing<const PACK: bool>(dims: &[Dim], run: usize) -> Steps {
     let mut steps = Steps::new();
     let mut unit = run;
     for dim in dims.iter().rev() {
-        steps.push(Step { count: dim.count, from: unit.cast_signed(), into: to_offset(dim.stride) });
+        let (here, there) = (unit.cast_signed(), to_offset(dim.stride));
+        let (from, into) = if PACK { (there, here) } else { (here, there) };
+        steps.push(Step { count: dim.count, from, into });
         unit = unit.wrapping_mul(dim.count);
     }
     let length = steps.length;

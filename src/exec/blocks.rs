@@ -263,6 +263,26 @@ impl MessageBlock {
         Ok(())
     }
 
+    /// The layouts of it and the next block, if both are words in the same cache lines.
+    #[inline(always)]
+    fn beside<'a>(&'a self, next: &'a MessageBlock) -> Option<[&'a Layout; 2]> {
+        let (Packing::Layout(layout), Packing::Layout(other)) = (&self.packing, &next.packing) else { return None };
+        layout.is_beside(self.at, other, next.at).then_some([layout, other])
+    }
+
+    /// Packs it and the next block into a message, if both are words in the same cache lines.
+    /// Returns false if it has not.
+    ///
+    /// # Safety
+    /// As for `pack`, for both.
+    #[inline(always)]
+    unsafe fn pack_with(&self, next: &MessageBlock, into: *mut u8) -> bool {
+        let Some([layout, other]) = self.beside(next) else { return false };
+        // SAFETY: the caller vouches for both.
+        unsafe { layout.pack_two((self.at, into), other, (next.at, into.wrapping_add(self.bytes))) };
+        true
+    }
+
     /// Unpacks it and the next block from a message, if both are words in the same cache lines.
     /// Returns false if it has not.
     ///
@@ -270,10 +290,7 @@ impl MessageBlock {
     /// As for `unpack`, for both; they must not overlap.
     #[inline(always)]
     unsafe fn unpack_with(&self, next: &MessageBlock, from: *const u8) -> bool {
-        let (Packing::Layout(layout), Packing::Layout(other)) = (&self.packing, &next.packing) else { return false };
-        if !layout.is_beside(self.at, other, next.at) {
-            return false;
-        }
+        let Some([layout, other]) = self.beside(next) else { return false };
         // SAFETY: the caller vouches for both.
         unsafe { layout.unpack_two((from, self.at), other, (from.wrapping_add(self.bytes), next.at)) };
         true
@@ -435,8 +452,9 @@ impl Run {
 /// The blocks must be readable, and `into` writable for the bytes of all.
 #[inline(always)]
 pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopback) -> Result<()> {
-    let mut run = Run::EMPTY;
-    for block in blocks {
+    let (mut run, mut left) = (Run::EMPTY, blocks);
+    while let [block, rest @ ..] = left {
+        left = rest;
         // SAFETY: the caller vouches for both ends.
         unsafe {
             if let Some(at) = block.in_place() {
@@ -446,6 +464,13 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
                 continue;
             }
             into = std::mem::replace(&mut run, Run::EMPTY).pack(into);
+            if let [next, others @ ..] = rest
+                && block.pack_with(next, into)
+            {
+                into = into.wrapping_add(block.bytes + next.bytes);
+                left = others;
+                continue;
+            }
             block.pack(into, loopback)?;
         }
         into = into.wrapping_add(block.bytes);

@@ -2,13 +2,14 @@
 //! datatypes, and runs it.
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, `rma` by puts
-//! into windows, and `forward` through other processes, in packets. `accumulate` combines what
-//! `p2p` or `forward` delivers with what is in the caller's buffer; `shm` and `rma` do so
-//! themselves (`folding`).
+//! into windows, and `forward` through other processes, in packets. `shm`, and `rma` in one round,
+//! combine blocks where they have come (`folding`); `delivered` does so with what the others
+//! deliver, and with what `rma` puts in several rounds.
 
 pub mod accumulate;
 pub mod blocks;
 pub mod combine;
+pub mod delivered;
 pub mod device;
 pub mod elements;
 pub mod executor;
@@ -39,8 +40,8 @@ pub enum Any {
     Rma(Box<rma::Rma>),
     /// Forwards blocks through other processes.
     Forward(Box<forward::Forward>),
-    /// Combines what another executor delivers with what is in the caller's buffer.
-    Accumulate(Box<accumulate::Accumulate<Any>>),
+    /// Combines what another executor delivers.
+    Delivered(Box<delivered::Delivered<Any>>),
 }
 
 impl From<p2p::P2p> for Any {
@@ -57,7 +58,7 @@ impl Any {
             Any::Shm(executor) => executor.observe(record),
             Any::Rma(executor) => executor.observe(record),
             Any::Forward(executor) => executor.observe(record),
-            Any::Accumulate(executor) => executor.observe(record),
+            Any::Delivered(executor) => executor.observe(record),
         }
     }
 
@@ -87,7 +88,7 @@ impl Any {
             match self {
                 Any::Rma(executor) => executor.offer_blocks(),
                 Any::Shm(executor) => executor.settle(),
-                Any::P2p(_) | Any::Forward(_) | Any::Accumulate(_) => {}
+                Any::P2p(_) | Any::Forward(_) | Any::Delivered(_) => {}
             }
         }
     }
@@ -100,7 +101,7 @@ impl Any {
             Any::Rma(executor) => executor.is_stuck(),
             // it receives forwarded blocks into memory of its own
             Any::Forward(executor) => executor.is_stuck(),
-            Any::Accumulate(executor) => executor.is_stuck(),
+            Any::Delivered(executor) => executor.is_stuck(),
         }
     }
 
@@ -134,12 +135,12 @@ impl Any {
             Any::Shm(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
             Any::Rma(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
             Any::Forward(executor) => executor.refuse_devices(buffers, devices),
-            Any::Accumulate(executor) => executor.refuse_devices(buffers, devices),
+            Any::Delivered(executor) => executor.refuse_devices(buffers, devices),
         }
     }
 }
 
-impl accumulate::Delivers for Any {
+impl delivered::Delivers for Any {
     fn is_stuck(&self) -> bool {
         Any::is_stuck(self)
     }
@@ -159,7 +160,7 @@ impl Executor for Any {
                 Any::Shm(executor) => executor.bind(buffers),
                 Any::Rma(executor) => executor.bind(buffers),
                 Any::Forward(executor) => executor.bind(buffers),
-                Any::Accumulate(executor) => executor.bind(buffers),
+                Any::Delivered(executor) => executor.bind(buffers),
             }?;
             match devices() {
                 None => Ok(()),
@@ -175,7 +176,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.start(tag),
             Any::Rma(executor) => executor.start(tag),
             Any::Forward(executor) => executor.start(tag),
-            Any::Accumulate(executor) => executor.start(tag),
+            Any::Delivered(executor) => executor.start(tag),
         }
     }
 
@@ -186,7 +187,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.test(),
             Any::Rma(executor) => executor.test(),
             Any::Forward(executor) => executor.test(),
-            Any::Accumulate(executor) => executor.test(),
+            Any::Delivered(executor) => executor.test(),
         }
     }
 
@@ -197,7 +198,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.wait(),
             Any::Rma(executor) => executor.wait(),
             Any::Forward(executor) => executor.wait(),
-            Any::Accumulate(executor) => executor.wait(),
+            Any::Delivered(executor) => executor.wait(),
         }
     }
 
@@ -207,7 +208,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.posts_at_once(),
             Any::Rma(executor) => executor.posts_at_once(),
             Any::Forward(executor) => executor.posts_at_once(),
-            Any::Accumulate(executor) => executor.posts_at_once(),
+            Any::Delivered(executor) => executor.posts_at_once(),
         }
     }
 
@@ -217,7 +218,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.can_start(),
             Any::Rma(executor) => executor.can_start(),
             Any::Forward(executor) => executor.can_start(),
-            Any::Accumulate(executor) => executor.can_start(),
+            Any::Delivered(executor) => executor.can_start(),
         }
     }
 
@@ -227,7 +228,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.forget_datatypes(),
             Any::Rma(executor) => executor.forget_datatypes(),
             Any::Forward(executor) => executor.forget_datatypes(),
-            Any::Accumulate(executor) => executor.forget_datatypes(),
+            Any::Delivered(executor) => executor.forget_datatypes(),
         }
     }
 
@@ -238,7 +239,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.keeps_datatypes(),
             Any::Rma(executor) => executor.keeps_datatypes(),
             Any::Forward(executor) => executor.keeps_datatypes(),
-            Any::Accumulate(executor) => executor.keeps_datatypes(),
+            Any::Delivered(executor) => executor.keeps_datatypes(),
         }
     }
 
@@ -248,7 +249,7 @@ impl Executor for Any {
             Any::Shm(executor) => executor.arrived(source),
             Any::Rma(executor) => executor.arrived(source),
             Any::Forward(executor) => executor.arrived(source),
-            Any::Accumulate(executor) => executor.arrived(source),
+            Any::Delivered(executor) => executor.arrived(source),
         }
     }
 }

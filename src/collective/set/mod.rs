@@ -203,7 +203,7 @@ impl Call<'_> {
         };
         let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
         let first = team.group().ranks()[0];
-        let transports = transport::choose(&private, &neighborhood, &hints, &wanted, &selected, &links, first)?;
+        let transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &links, first)?;
         // from here on only MPI itself can fail on some processes and not on others
         let observed = began.map(|began| observe::Set::new(comm, began));
         // SAFETY: as above; the caller vouches that no neighborhood is in use.

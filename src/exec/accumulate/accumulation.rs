@@ -47,16 +47,6 @@ impl Accumulation {
         enlarge(&mut self.packed, packed + LINE)
     }
 
-    /// Returns the entry in the list of sources of each block.
-    pub fn sources(&self) -> impl Iterator<Item = u32> + '_ {
-        self.blocks.iter().map(|block| block.source)
-    }
-
-    /// Returns the entry in the list of sources of the block at a position.
-    pub fn source(&self, position: usize) -> u32 {
-        self.blocks[position].source
-    }
-
     /// Returns the bytes of the block at a position.
     pub fn bytes(&self, position: usize) -> usize {
         self.blocks[position].bytes()

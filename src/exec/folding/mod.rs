@@ -1,5 +1,5 @@
-//! Combines blocks straight from where they lie, in shared memory or a landing area: in the order
-//! of the sources, or as they arrive.
+//! Combines blocks straight from where they lie, in shared memory, a landing area, or memory into
+//! which another executor has delivered them: in the order of the sources, or as they arrive.
 
 mod result;
 
@@ -208,6 +208,13 @@ impl Folding {
             FoldOrder::Source => self.next..(self.next + 1).min(self.chain.len()),
             FoldOrder::Any => 0..self.chain.len(),
         }
+    }
+
+    /// Returns the position in `chain` that is to be done next for the block of a source to be.
+    /// `None` for a source that is no process.
+    pub fn next_for(&self, source: usize) -> Option<usize> {
+        let position = self.of_source.get(source).copied().flatten()? as usize;
+        Some(if self.order == FoldOrder::Source { self.next } else { position })
     }
 
     /// True if the block at a position has been combined, or was skipped.

@@ -321,11 +321,12 @@ impl Round {
     }
 
     /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may
-    /// get less than it has room for, but not a part: its sender cuts at other bytes then.
+    /// get less than it has room for, but not one that is combined, or a part: its sender cuts at
+    /// other bytes then.
     fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.ins[i];
         let is_one = self.to_all || (recv.blocks.len() == 1 && !self.outputs[recv.blocks.start].is_part());
-        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && is_one);
+        let (expected, one) = (recv.bytes as u64, !self.is_exact && is_one);
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }

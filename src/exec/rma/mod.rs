@@ -24,8 +24,7 @@
 //!
 //! A round of a schedule is such a call of its own, with those processes alone with which it has
 //! edges. So any schedule runs so that sends blocks, or parts of them, from their owners to those
-//! that keep them. Where blocks are combined only `direct` does: a slot keeps one message, and what
-//! is combined in the order of the sources may have to wait there for a later round.
+//! that keep them. What comes in a single round is combined in the landing area.
 //!
 //! Useful where the network writes to remote memory without the remote processor, and where edges
 //! are repeated, as all blocks of a round for a process travel together.
@@ -108,8 +107,8 @@ pub struct Rma {
 
 impl Rma {
     /// Makes an executor of those edges of a schedule, which forwards no blocks, that a link has,
-    /// and of the process's edges to itself. It moves so many fields together. What combines blocks
-    /// has one round.
+    /// and of the process's edges to itself. It moves so many fields together. Where it combines
+    /// blocks itself, the schedule has one round.
     pub fn new(
         link: &Arc<Link>,
         comm: &Arc<Comm>,
@@ -140,6 +139,13 @@ impl Rma {
         }
         let cuts = Cuts::of(&rounds);
         Rma { rounds, cuts, current: 0, waiting, failure: None }
+    }
+
+    /// Makes a block that is shorter than its place an error: it is combined there next.
+    #[must_use]
+    pub fn with_exact_lengths(mut self) -> Rma {
+        self.rounds.iter_mut().for_each(|round| round.is_exact = true);
+        self
     }
 
     /// Counts and traces what this executor does from now on.

@@ -132,6 +132,7 @@ impl Round {
             lost: Vec::new(),
             of_source,
             is_only,
+            is_exact: folding.is_some(),
             to_all: false,
             copies: Vec::with_capacity(self_edges.len() * fields),
             self_edges,

@@ -125,6 +125,8 @@ pub struct Round {
     pub(super) of_source: Vec<Option<u32>>,
     /// True if no process has another round.
     pub(super) is_only: bool,
+    /// True if a block that comes must be as long as its place.
+    pub(super) is_exact: bool,
     /// True if all targets get the same block, which is packed once for all.
     pub(super) to_all: bool,
     pub(super) self_edges: Vec<(u32, u32)>,

@@ -138,7 +138,11 @@ impl Shm {
         let remote = (takes_part || !schedule.ops().is_empty()).then(|| {
             let comm = Arc::clone(&comm);
             match parts.landing {
-                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, &comm, n, &schedule, Own::Left, parts.waiting, 1))),
+                Some(landing) => {
+                    let executor = Rma::new(landing, &comm, n, &schedule, Own::Left, parts.waiting, 1);
+                    let is_combined = parts.combine.is_some();
+                    Remote::Rma(Box::new(if is_combined { executor.with_exact_lengths() } else { executor }))
+                }
                 None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule))),
             }
         });
