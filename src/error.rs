@@ -565,9 +565,9 @@ pub enum Error {
         most: usize,
     },
     /// A window that is used by an operator's function, from a call that applies the operator to
-    /// its elements.
+    /// its elements, or while its fence is under way.
     #[error(
-        "the window is being used by the call that has called this function: an operator must not use the window that it is applied to"
+        "the window is in use: an operator must not use the window that it is applied to, and nothing may use one until its MPIX_Sparse_window_fence has returned"
     )]
     WindowInUse,
     /// A window that has been freed.

@@ -239,7 +239,7 @@ static void single_words(MPI_Comm comm) {
   free(mine), free(model), free(want), free(results), free(expected);
 }
 
-/* ---- datatypes */
+/* ---- operators of the program's */
 
 static void operator_that_does_not_commute(MPI_Comm comm) {
   int me, size;
@@ -274,71 +274,38 @@ static void operator_that_does_not_commute(MPI_Comm comm) {
   free(mine);
 }
 
-/* elements with gaps between and inside them, put and summed; gaps stay as they are */
-static void elements_with_gaps(MPI_Comm comm) {
-  int me, size;
+/* An operator of another window, which a process applies while its fence is under way, uses the
+   window of that fence: an error there, and nothing is lost. */
+static MPIX_Sparse_window in_fence;
+static int put_in_fence;
+static void put_there(void *from, void *into, int *length, MPI_Datatype *type) {
+  (void)from, (void)into, (void)length, (void)type;
+  int class = MPI_SUCCESS, value = 1;
+  MPI_Aint at = 0;
+  if (in_fence) MPI_Error_class(MPIX_Sparse_window_put(&value, 1, 1, &at, in_fence), &class), put_in_fence = class;
+}
+static void used_in_its_fence(MPI_Comm comm) {
+  int me, size, mine = 5, other = 0, one = 1;
   MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
-  MPI_Datatype two, spread;
-  MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &two);
-  MPI_Type_create_resized(two, 0, 4 * sizeof(double), &spread), MPI_Type_commit(&spread), MPI_Type_free(&two);
-  double(*mine)[4] = malloc((size_t)size * sizeof *mine);
-  for (int i = 0; i < size; i++)
-    for (int j = 0; j < 4; j++) mine[i][j] = -1;
-  MPIX_Sparse_window window = create(mine, size, spread, comm);
-  double values[2][4] = {{me, 77, me + 0.5, 78}, {1, 79, 2, 80}}, back[4] = {5, 5, 5, 5};
-  for (int p = 0; p < size; p++) {
-    MPI_Aint at = me;
-    OK(MPIX_Sparse_window_put(values[0], 1, p, &at, window));
-    OK(MPIX_Sparse_window_accumulate(values[1], 1, p, &at, MPI_SUM, window));
+  if (size < 2) return;
+  MPI_Op op;
+  MPI_Op_create(put_there, 1, &op);
+  MPIX_Sparse_window first = create(&mine, 1, MPI_INT, comm), second = create(&other, 1, MPI_INT, comm);
+  OK(MPIX_Sparse_window_add_operator(op, second));
+  MPI_Barrier(comm);
+  in_fence = me == 0 ? first : NULL, put_in_fence = MPI_SUCCESS;
+  if (me == 1) {
+    MPI_Aint at = 0;
+    OK(MPIX_Sparse_window_accumulate(&one, 1, 0, &at, op, second));
+    OK(MPIX_Sparse_window_flush(second));
   }
-  MPI_Aint at = me;
-  OK(MPIX_Sparse_window_get(back, 1, size - 1, &at, window));
-  OK(MPIX_Sparse_window_fence(window));
-  for (int i = 0; i < size; i++)
-    CHECK(mine[i][0] == i + 1 && mine[i][1] == -1 && mine[i][2] == i + 2.5 && mine[i][3] == -1, "element %d: %g %g %g %g", i, mine[i][0], mine[i][1], mine[i][2], mine[i][3]);
-  CHECK(back[0] == me + 1 && back[1] == 5 && back[2] == me + 2.5 && back[3] == 5, "got %g %g %g %g", back[0], back[1], back[2], back[3]);
-  OK(MPIX_Sparse_window_free(&window));
-  MPI_Type_free(&spread);
-  free(mine);
-}
-
-/* a pair with a hole, as MPI_MAXLOC takes it */
-static void largest_of_pairs(MPI_Comm comm) {
-  struct { double value; int process; } mine[2] = {{-1, -1}, {-1, -1}}, value = {test_rank * 7 % 5, test_rank};
-  int me, size, best = 0;
-  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
-  value.value = me * 7 % 5, value.process = me;
-  MPIX_Sparse_window window = create(mine, 2, MPI_DOUBLE_INT, comm);
-  MPI_Aint at = 1;
-  for (int p = 0; p < size; p++) OK(MPIX_Sparse_window_accumulate(&value, 1, p, &at, MPI_MAXLOC, window));
-  OK(MPIX_Sparse_window_fence(window));
-  for (int p = 1; p < size; p++)
-    if (p * 7 % 5 > best * 7 % 5) best = p;
-  CHECK(mine[1].process == best && mine[1].value == best * 7 % 5 && mine[0].process == -1, "%g of %d", mine[1].value, mine[1].process);
-  OK(MPIX_Sparse_window_free(&window));
-}
-
-/* elements that are longer than a batch */
-static void long_elements(MPI_Comm comm) {
-  enum { LONG = 30000 };
-  int me, size;
-  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
-  MPI_Datatype type;
-  MPI_Type_contiguous(LONG, MPI_INT, &type), MPI_Type_commit(&type);
-  int *mine = calloc(2 * LONG, sizeof(int)), *value = malloc(LONG * sizeof(int)), *back = calloc(LONG, sizeof(int));
-  for (int i = 0; i < LONG; i++) value[i] = i * (me + 1);
-  MPIX_Sparse_window window = create(mine, 2, type, comm);
-  MPI_Aint at = 1;
-  OK(MPIX_Sparse_window_accumulate(value, 1, (me + 1) % size, &at, MPI_SUM, window));
-  OK(MPIX_Sparse_window_accumulate(value, 1, (me + 1) % size, &at, MPI_SUM, window));
-  OK(MPIX_Sparse_window_get(back, 1, (me + 1) % size, &at, window));
-  OK(MPIX_Sparse_window_fence(window));
-  int from = (me + size - 1) % size, wrong = 0;
-  for (int i = 0; i < LONG; i++) wrong += mine[i] != 0 || mine[LONG + i] != 2 * i * (from + 1) || back[i] != 2 * value[i];
-  CHECK(wrong == 0, "%d of %d are wrong", wrong, LONG);
-  OK(MPIX_Sparse_window_free(&window));
-  MPI_Type_free(&type);
-  free(mine), free(value), free(back);
+  OK(MPIX_Sparse_window_fence(first));
+  if (me == 0) CHECK(put_in_fence == MPI_ERR_RMA_SYNC, "class %d", put_in_fence);
+  in_fence = NULL;
+  CHECK(mine == 5, "%d", mine);
+  OK(MPIX_Sparse_window_free(&second));
+  OK(MPIX_Sparse_window_free(&first));
+  MPI_Op_free(&op);
 }
 
 /* ---- processes that compete */
@@ -622,9 +589,7 @@ int main(int argc, char **argv) {
   spaced_arrays(comm, 1, 1), spaced_arrays(comm, 2, 2), spaced_arrays(comm, 2, 3);
   single_words(comm);
   operator_that_does_not_commute(comm);
-  elements_with_gaps(comm);
-  largest_of_pairs(comm);
-  long_elements(comm);
+  used_in_its_fence(comm);
   tickets_and_winners(comm);
   floods(comm);
   few_batches_in_many_epochs(comm);

@@ -460,9 +460,9 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
   MPI_Comm_free(&comm);
 }
 
-/* MPI refuses twice to complete a put of process 1, before the barrier that ends the call on all:
-   it fails on all, and so do the next ones */
-static void refused_fence(void) {
+/* MPI refuses something of process 1 twice, and so keeps it from ending the call with the barrier of
+   all: it fails on all, and so do the next ones */
+static void refused_fence(kind what) {
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm = test_duplicate();
   MPI_Info info;
@@ -477,11 +477,11 @@ static void refused_fence(void) {
   for (int call = 0; call < 5; call++) {
     int from = test_value(test_rank, next, call), into = -1;
     failed = 0, refusing = NOTHING;
-    if (call == 2 && test_rank == 1) refusing = FLUSHES, before = 0, times = 2;
+    if (call == 2 && test_rank == 1) refusing = what, before = 0, times = 2;
     int code = MPIX_Neighbor_alltoall(&from, 1, MPI_INT, &into, 1, MPI_INT, comm);
     if (refusing != NOTHING) CHECK(failed == 2, "%d refused", failed);
     refusing = NOTHING;
-    CHECK((code != MPI_SUCCESS) == (call >= 2), "call %d: %s", call, test_message(code));
+    CHECK((code != MPI_SUCCESS) == (call >= 2), "%d, call %d: %s", (int)what, call, test_message(code));
     if (call < 2) CHECK(into == test_value(last, test_rank, call), "call %d: %d", call, into);
   }
   failed = 0;
@@ -501,6 +501,8 @@ static void refused_puts(void) {
     refused_put(how, 0, PUTS, 0, 1, SHORT, 1);
     /* the block itself, without the header behind it */
     refused_put(how, 0, PUTS, 0, 1, 10000, 1);
+    /* the header alone, without which nobody waits for the message */
+    refused_put(how, 0, PUTS, 0, 1, LONG, 1);
   }
   refused_put("passive", 0, FLUSHES, 0, 1, SHORT, 1);
   refused_put("passive", 0, FLAGS, 0, 1, SHORT, 1);
@@ -511,7 +513,8 @@ static void refused_puts(void) {
   refused_put("fence", 0, SENDS, 0, 1, LONG, 1);
   refused_put("fence", 0, PUTS, 0, 1, SHORT, 1);
   refused_put("fence", 0, PUTS, 0, 1, 10000, 1);
-  refused_fence();
+  refused_put("fence", 0, PUTS, 0, 1, LONG, 1);
+  refused_fence(FLUSHES), refused_fence(SENDS), refused_fence(RECEIVES);
   if (!has_active) return;
   refused_put("active", 0, STARTS, 0, 1, SHORT, 0);
   /* the epoch of the target never ends: its window is left to MPI */

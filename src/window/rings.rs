@@ -106,7 +106,9 @@ impl Rings {
         let each = to_u32(BUFFERS) * (size - 1);
         let stride = (capacity + SPARE).next_multiple_of(LINE);
         let buffers_at = (size as usize * size_of::<Ring<CELLS>>()).next_multiple_of(LINE);
-        let bytes = if size > 1 { stride.saturating_mul(each as usize).saturating_add(buffers_at) } else { 0 };
+        // rings carry lengths of 32 bits; longer elements go by MPI
+        let fits = size > 1 && u32::try_from(capacity).is_ok();
+        let bytes = if fits { stride.saturating_mul(each as usize).saturating_add(buffers_at) } else { 0 };
         let Some(segment) = Segment::new(bytes, MOST_BYTES, team.group())? else { return Ok(None) };
         let ring = |of: u32, from: u32| -> *const Ring<CELLS> {
             segment.part(of).wrapping_add(from as usize * size_of::<Ring<CELLS>>()).cast()

@@ -201,9 +201,14 @@ impl State {
         }
         let block = bytes_at(message.as_ptr(), message.len() as u64);
         // SAFETY: the bytes are on the heap, and kept until the send is complete.
-        let request = unsafe { message::send(Mode::Standard, &block, rank, TAG, &self.comm) }?;
+        let send = || unsafe { message::send(Mode::Standard, &block, rank, TAG, &self.comm) };
+        let (request, refused) = match send() {
+            Ok(request) => (request, Ok(())),
+            // once more if MPI refuses: its target may wait for this one
+            Err(e) => (send()?, Err(e)),
+        };
         self.sending.push_back(Sending { request, batch });
-        self.reap()
+        refused.and(self.reap())
     }
 
     /// Takes what has come through memory. Returns true if something has.
@@ -475,9 +480,11 @@ impl State {
 
     /// Applies a batch of the current epoch and answers.
     fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
-        let results = self.apply(source, Reader::new(bytes, length))?;
+        // what cannot be applied is not waited for
+        let results = self.apply(source, Reader::new(bytes, length));
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
+        let results = results?;
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
         match results {
             Some(results) => self.send(source, Content::Results, results),
@@ -506,13 +513,17 @@ impl State {
         let mut results = None;
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
-            if group.kind.returns() && results.is_none() {
+            // elements without data return nothing
+            if group.kind.returns() && results.is_none() && self.elements.size > 0 {
                 results = Some(self.fresh(source));
             }
             let returned = results.as_mut().filter(|_| group.kind.returns());
-            self.apply_group(source, group, known, &mut reader, returned)?;
+            if let Err(e) = self.apply_group(source, group, known, &mut reader, returned) {
+                results.into_iter().for_each(|results| self.recycle(results));
+                return Err(e);
+            }
         }
-        Ok(results.filter(|results| !results.is_empty()))
+        Ok(results)
     }
 
     /// Returns true if an operator is ready. Otherwise the error is kept.
@@ -538,6 +549,7 @@ impl State {
             && let in_order = group.run.filter(|run| run.distance == 1)
             && (in_order.is_some() || elements.are_words())
             && let Some(step) = Step::of(group.kind, || operators.find(group.operator))
+            && (in_order.is_some() || step.is_of(size))
         {
             let returned = results.map_or(&mut [][..], |results| results.append(usize::from(group.elements) * size));
             // SAFETY: the window's memory is the caller's until it is freed, and was checked to

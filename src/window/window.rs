@@ -71,6 +71,8 @@ pub struct Window {
     until_poll: usize,
     /// The elements, if single operations on them may take the short way ([`Window::issue_one`]).
     words: Option<Dense>,
+    /// True while a fence is under way, which has sent the last operations of the epoch.
+    is_fencing: bool,
     /// The error that ended the window. It goes no further.
     failure: Option<Box<Error>>,
 }
@@ -180,6 +182,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
                 patience: Patience::default(),
                 until_poll: OPERATIONS,
                 words,
+                is_fencing: false,
                 failure: None,
             },
             several_threads,
@@ -227,17 +230,24 @@ fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
 pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
     let (mut begun, observed) = {
         let mut window = window.hold()?;
+        if window.is_fencing {
+            return Err(Error::WindowInUse.into());
+        }
         let observed = window.observe();
         observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
         let begun = window.begin_fence();
         match window.keep(begun) {
-            Ok(begun) => (begun, observed),
+            Ok(begun) => {
+                window.is_fencing = true;
+                (begun, observed)
+            }
             Err(e) => return Err(window.failure.clone().unwrap_or(e)),
         }
     };
     // the list of what must progress has the window
     let exchanged = begun.exchange.wait();
     let mut window = window.hold()?;
+    window.is_fencing = false;
     let ended = match exchanged {
         Ok(()) => window.end_fence(begun),
         Err(e) => {
@@ -292,9 +302,12 @@ impl Window {
         })
     }
 
-    /// Fails if an earlier error has ended the window.
+    /// Fails if a fence is under way, or an earlier error has ended the window.
     #[inline]
     fn usable(&self) -> Result<()> {
+        if self.is_fencing {
+            return Err(Error::WindowInUse.into());
+        }
         self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
@@ -643,18 +656,24 @@ impl Window {
     fn end_fence(&mut self, mut begun: Begun) -> Result<()> {
         begun.last.into_iter().for_each(|batch| self.state.recycle(batch));
         let arrived = begun.exchange.take();
+        let mut ended = Ok(());
         for message in &arrived.messages {
             // SAFETY: the message has arrived.
             let bytes = unsafe { std::slice::from_raw_parts(message.at, to_usize(message.bytes)) };
             let (source, header) = (message.source, Header::of(bytes));
-            if !header.lost {
-                self.wait(&[], |window| window.state.peer(source).applied == header.before)?;
+            let waited =
+                if header.lost { Ok(()) } else { self.wait(&[], |window| window.state.peer(source).applied == header.before) };
+            let is_over = waited.is_err();
+            // the others wait for what their operations return
+            ended = ended.and(waited.and_then(|()| self.state.apply_last(source, header, bytes, bytes.len() - SPARE)));
+            if is_over {
+                break;
             }
-            self.state.apply_last(source, header, bytes, bytes.len() - SPARE)?;
         }
-        self.wait(&[], |window| window.state.is_done())?;
+        ended = ended.and_then(|()| self.wait(&[], |window| window.state.is_done()));
+        // also if this process has failed: the others are in the next one
         self.state.epoch = self.state.epoch.wrapping_add(1);
-        Ok(())
+        ended
     }
 
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their

@@ -48,12 +48,26 @@ impl Step {
     }
 }
 
+impl Step {
+    /// True if it combines whole words of this length, if it combines at all: an element of the
+    /// window may be two shorter numbers.
+    #[inline]
+    pub fn is_of(self, size: usize) -> bool {
+        let Step::Fold(_, element) = self else { return true };
+        size == match element {
+            Element::Int | Element::Unsigned | Element::Float => size_of::<u32>(),
+            Element::Long | Element::UnsignedLong | Element::Double => size_of::<u64>(),
+        }
+    }
+}
+
 /// Applies operations of one group on single words. `results` takes the words before them, if the
 /// operations return these, and else is empty. Returns an index outside of the window, if there is
 /// one; such operations do nothing and return zeros.
 ///
 /// # Safety
-/// The window's memory must be readable and writable, and its elements be words.
+/// The window's memory must be readable and writable, and its elements be words, of the length of
+/// those that the step [combines](Step::is_of).
 pub unsafe fn apply_each(dense: Dense, step: Step, group: Group, reader: &mut Reader, results: &mut [u8]) -> Option<u64> {
     let Group { kind, elements, run, .. } = group;
     let each = Each { dense, elements, run, reader, results };

@@ -12,7 +12,10 @@ impl Round {
     #[inline(never)]
     pub(super) fn look_for_refusals(&mut self) {
         // a barrier tells all processes what has been refused to one
-        if self.stage != Stage::Open || self.fence.is_some() {
+        if self.fence.is_some() {
+            return self.look_for_news();
+        }
+        if self.stage != Stage::Open {
             return;
         }
         for i in 0..self.ins.len() {
@@ -72,8 +75,7 @@ impl Round {
         }
         dead.iter().for_each(|&rank| link.note_dead(rank));
         if self.fence.is_some() {
-            self.note(Error::Gone { rank: dead[0] }.into());
-            return self.give_up_fence();
+            return self.end_without(dead[0]);
         }
         let gone: Vec<usize> = answers.into_iter().filter(|&position| dead.contains(&rank_of(position))).collect();
         let mut stuck = false;

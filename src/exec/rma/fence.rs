@@ -5,20 +5,24 @@
 //! it. MPIs build it of puts, flushes and a barrier; so does this, with a barrier that is polled.
 //! As calls use the window in turn, the barriers of all processes have the same order.
 //!
-//! A round that cannot end on a process ends the window for all: the others find the process that
-//! has died themselves, and the barrier's word says who could not complete a put.
+//! A round that cannot end on a process ends the window for all: the barrier's word says who has
+//! died, or could not complete a put or send. Who gives up a barrier tells that to the processes
+//! that wait for it there, and they do the same: only processes of one node find one that has died.
 
 use std::ops::Range;
 
 use super::answer::{PUT, lets_put};
 use super::link::FENCE;
 use super::slots::Slot;
-use super::state::{InState, Round};
+use super::state::{InState, Round, Stage};
 use crate::error::Error;
 use crate::mpi::barrier::Barrier;
 use crate::mpi::liveness;
 use crate::mpi::message::Request;
 use crate::util::cast::to_u32;
+
+/// In a barrier's word, beside the number of a process, counted from 1: it has died.
+const DEAD: u32 = 1 << 31;
 
 impl Round {
     /// Makes a barrier end this round.
@@ -45,14 +49,15 @@ impl Round {
         if link.is_closed() {
             let gone = link.dead().first().map(|&rank| Error::Gone { rank });
             self.note(gone.unwrap_or_else(|| Error::Internal("an earlier call by puts has not ended".into())).into());
-            return self.give_up_fence();
+            // the others know
+            return self.give_up_fence(None);
         }
         // once more if MPI refuses: all processes wait for this one
         if let Err(e) = fence.arm(link.comm()) {
             let again = fence.arm(link.comm());
             self.note(e);
             if again.is_err() {
-                return self.give_up_fence();
+                return self.give_up_fence(Some(self.own_word()));
             }
         }
         self.pack_all();
@@ -75,10 +80,9 @@ impl Round {
     /// Enters the barrier once all messages have left. When it ends, takes those of the sources out
     /// of their slots.
     pub(super) fn look_at_fence(&mut self) {
-        let Self { link, outs, me, fence, accessed, .. } = self;
+        let word = if self.outs.iter().any(|out| out.refused) { self.own_word() } else { 0 };
+        let Self { link, fence, accessed, .. } = self;
         let (Some(fence), true) = (fence, *accessed) else { return };
-        // the process that has failed, if one has, counted from 1
-        let word = if outs.iter().any(|out| out.refused) { to_u32(*me) + 1 } else { 0 };
         let entered = if fence.is_entered() { Ok(()) } else { fence.enter(word, link.comm()) };
         match entered.and_then(|()| fence.progress(link.comm())) {
             Ok(None) => {}
@@ -90,18 +94,53 @@ impl Round {
                 }
                 (0..self.ins.len()).for_each(|i| self.take_slot(i));
             }
-            Ok(Some(failed)) => {
-                self.note(Error::Unpacked { rank: failed - 1 }.into());
-                self.give_up_fence();
-            }
+            Ok(Some(word)) => self.end_by_word(word, None),
             Err(e) => {
                 let again = fence.send_again(link.comm());
                 self.note(e);
                 if !matches!(again, Ok(true)) {
-                    self.give_up_fence();
+                    self.give_up_fence(Some(self.own_word()));
                 }
             }
         }
+    }
+
+    /// The word that says that this process has failed.
+    fn own_word(&self) -> u32 {
+        to_u32(self.me) + 1
+    }
+
+    /// Gives up if a process that has given up the barrier says so.
+    #[cold]
+    pub(super) fn look_for_news(&mut self) {
+        let Self { link, fence: Some(fence), stage: Stage::Open, .. } = self else { return };
+        match fence.news(link.comm()) {
+            Ok(0) => {}
+            Ok(word) => self.end_by_word(word, Some(word)),
+            Err(e) => {
+                self.note(e);
+                self.give_up_fence(Some(self.own_word()));
+            }
+        }
+    }
+
+    /// Ends the round with the failure that a word tells.
+    #[cold]
+    fn end_by_word(&mut self, word: u32, tell: Option<u32>) {
+        let rank = (word & !DEAD) - 1;
+        if word & DEAD == 0 {
+            self.note(Error::Unpacked { rank }.into());
+        } else {
+            self.link.note_dead(rank);
+            self.note(Error::Gone { rank }.into());
+        }
+        self.give_up_fence(tell);
+    }
+
+    /// Ends the round as a process has died.
+    #[cold]
+    pub(super) fn end_without(&mut self, rank: u32) {
+        self.end_by_word(DEAD | (rank + 1), Some(DEAD | (rank + 1)));
     }
 
     /// Returns the error of a round. A barrier waits for all processes, so that what MPI made of
@@ -117,13 +156,16 @@ impl Round {
         error
     }
 
-    /// Ends the round without its barrier, and with it the use of the window.
+    /// Ends the round without its barrier, and with it the use of the window. `tell`: what the
+    /// processes must hear that wait for this one in the barrier.
     #[cold]
-    pub(super) fn give_up_fence(&mut self) {
+    fn give_up_fence(&mut self, tell: Option<u32>) {
         self.link.close();
+        let tell = tell.filter(|_| self.exposed);
         (self.exposed, self.accessed) = (false, true);
         let mut stuck = false;
         if let Some(fence) = &mut self.fence {
+            tell.into_iter().for_each(|word| fence.call_off(word, self.link.comm()));
             fence.give_up();
         }
         for recv in &mut self.ins {

@@ -96,6 +96,8 @@ impl Round {
             // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
             // for the blocks.
             if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], staging)) } {
+                // no data by message either, for which nobody would wait
+                outs[k].spoiled = true;
                 failure.get_or_insert(e);
             }
         }
