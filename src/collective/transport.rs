@@ -28,8 +28,8 @@ pub struct Transport {
     /// The schedules that use it, and the others, with the reason.
     puts: Vec<Algorithm>,
     others: Vec<(Algorithm, &'static str)>,
-    /// Its description, for people.
-    text: String,
+    /// Its description, for people, before and after the names of the schedules that put.
+    text: [String; 2],
 }
 
 /// Why `auto` cannot compare.
@@ -41,8 +41,14 @@ impl Transport {
             link: None,
             puts: Vec::new(),
             others: Vec::new(),
-            text: if why.is_empty() { "messages".into() } else { format!("messages, as {why}") },
+            text: [if why.is_empty() { "messages".into() } else { format!("messages, as {why}") }, String::new()],
         }
+    }
+
+    /// Frees the window if the schedule that trial calls have chosen does not put. Collective.
+    pub fn settle(&mut self, winner: Algorithm) -> Result<()> {
+        let unused = self.link.take_if(|_| !self.puts.contains(&winner));
+        unused.map_or(Ok(()), Link::retire)
     }
 
     /// True if calls by this schedule put.
@@ -52,11 +58,13 @@ impl Transport {
 
     /// Names the transport, and the reason. `runs`: whether calls may run by a schedule.
     pub fn text(&self, runs: impl Fn(Algorithm) -> bool) -> String {
-        if self.puts.iter().any(|&algorithm| runs(algorithm)) {
-            return self.text.clone();
+        let [before, after] = &self.text;
+        let names: Vec<&str> = self.puts.iter().filter(|&&a| runs(a)).map(|algorithm| algorithm.name()).collect();
+        let other = self.others.iter().find(|&&(algorithm, _)| runs(algorithm)).filter(|_| names.is_empty());
+        match other {
+            Some(&(_, why)) => Transport::messages(why).text.concat(),
+            None => format!("{before}{}{after}", names.join(", ")),
         }
-        let other = self.others.iter().find(|&&(algorithm, _)| runs(algorithm));
-        other.map_or_else(|| self.text.clone(), |&(_, why)| Transport::messages(why).text)
     }
 }
 
@@ -206,12 +214,10 @@ pub fn choose(
                     Ok(_) => straight.to_owned(),
                     Err(e) => format!("plans use it too: {e}"),
                 };
-                let names: Vec<&str> = puts.iter().map(|algorithm| algorithm.name()).collect();
-                let text = format!(
-                    "puts to {targets} processes and from {sources} ({how}), by the schedule {}; \
-                     a landing area of {kib} KiB; {plans}{why}",
-                    names.join(", ")
-                );
+                let text = [
+                    format!("puts to {targets} processes and from {sources} ({how}), by the schedule "),
+                    format!("; a landing area of {kib} KiB; {plans}{why}"),
+                ];
                 Transport { link: Some(Arc::new(link)), puts, others, text }
             }
         })

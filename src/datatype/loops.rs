@@ -325,8 +325,32 @@ pub(super) fn packing<const PACK: bool>(dims: &[Dim], run: usize) -> Steps {
     steps
 }
 
-/// Copies runs along two loops.
+/// Copies runs along two loops, with the widest moves that the processor has.
 unsafe fn plane(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
+    // SAFETY: the callers vouch for both sides; the processor has been asked.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if run >= WIDE && std::is_x86_feature_detected!("avx2") {
+            return wide_plane(from, into, run, outer, inner);
+        }
+        any_plane(from, into, run, outer, inner);
+    }
+}
+
+/// Bytes of runs for which there are wider moves than those that all processors have.
+#[cfg(target_arch = "x86_64")]
+const WIDE: usize = 32;
+
+/// The same for processors with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn wide_plane(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
+    // SAFETY: the callers vouch for both sides.
+    unsafe { any_plane(from, into, run, outer, inner) }
+}
+
+#[inline(always)]
+unsafe fn any_plane(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
     macro_rules! lengths {
         ($($length:literal: $word:ty),*) => {
             // SAFETY: the callers vouch for both sides.
@@ -374,33 +398,41 @@ unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Ste
 }
 
 /// Copies runs of a length that has no loop of its own.
-#[inline(never)]
+#[inline(always)]
 unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
-    type Block = [u64; 2];
-    const BLOCK: usize = size_of::<Block>();
+    type Narrow = [u64; 2];
+    type Wide = [u64; 4];
+    const NARROW: usize = size_of::<Narrow>();
+    const WIDE: usize = size_of::<Wide>();
     /// For shorter runs, calling the C library costs more than it gains.
     const SHORT: usize = 1024;
     let (mut from, mut into) = (from, into);
     for _ in 0..outer.count {
         let (mut f, mut i) = (from, into);
         for _ in 0..inner.count {
-            // SAFETY: the callers vouch for both sides; blocks lie within the run.
+            // SAFETY: the callers vouch for both sides; a run has room for a block.
             unsafe {
-                if (BLOCK..=SHORT).contains(&run) {
-                    let block = |at: usize| {
-                        i.wrapping_add(at).cast::<Block>().write_unaligned(f.wrapping_add(at).cast::<Block>().read_unaligned());
-                    };
-                    (0..run / BLOCK).for_each(|k| block(k * BLOCK));
-                    // the last block may overlap the one before it
-                    block(run - BLOCK);
-                } else {
-                    std::ptr::copy(f, i, run);
+                match run {
+                    WIDE..=SHORT => blocks::<Wide>(f, i, run),
+                    NARROW..WIDE => blocks::<Narrow>(f, i, run),
+                    _ => std::ptr::copy(f, i, run),
                 }
             }
             (f, i) = (f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
         }
         (from, into) = (from.wrapping_offset(outer.from), into.wrapping_offset(outer.into));
     }
+}
+
+/// Copies a run in blocks, of which the last one may overlap the one before it.
+#[inline(always)]
+unsafe fn blocks<B: std::marker::Copy>(from: *const u8, into: *mut u8, run: usize) {
+    // SAFETY: the callers vouch for both sides; blocks lie within the run.
+    let block = |at: usize| unsafe {
+        into.wrapping_add(at).cast::<B>().write_unaligned(from.wrapping_add(at).cast::<B>().read_unaligned());
+    };
+    (0..run / size_of::<B>()).for_each(|k| block(k * size_of::<B>()));
+    block(run - size_of::<B>());
 }
 
 /// Copies runs of equal length that lie at `offsets` on one side.

@@ -4,18 +4,27 @@
 use super::kept::Memory;
 use crate::error::Result;
 use crate::schedule::{Algorithm, Operations};
-use crate::select::hints::{Hints, Transport};
+use crate::select::hints::Hints;
 use crate::select::{Choice, Outline};
 use crate::util::cast::{to_usize, whole};
 
 static MEMORY: Memory<Alike, Choice> = Memory::new();
 
+/// The calls of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calls {
+    /// True for gathers, false for alltoalls.
+    pub gathers: bool,
+    /// Processes that share the caller's node.
+    pub sharing: u32,
+}
+
 /// Neighborhoods for which the same schedule counts as the fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alike {
     processes: u32,
-    /// Processes that share process 0's node, which alone looks here.
-    sharing: u32,
+    /// Those of process 0, which alone looks here.
+    calls: Calls,
     operations: Operations,
     /// Numbers of edges, bytes of the longest block, and of all blocks of the busiest process: each
     /// by its logarithm.
@@ -23,30 +32,26 @@ pub struct Alike {
     /// What is compared.
     close: Vec<Algorithm>,
     window: u32,
-    split: bool,
-    transport: Transport,
-    shares_memory: bool,
+    /// All hints that are equal on all processes.
+    hints: i64,
 }
 
 impl Alike {
-    /// Describes a neighborhood of `processes` processes, of which `sharing` share the caller's
-    /// node, for which `close` would be compared.
-    pub fn new(hints: &Hints, outline: Outline, processes: u32, sharing: u32, close: &[Algorithm]) -> Alike {
+    /// Describes a neighborhood of `processes` processes for which `close` would be compared.
+    pub fn new(hints: &Hints, outline: Outline, processes: u32, calls: Calls, close: &[Algorithm]) -> Alike {
         let unit = u64::from(hints.weight_unit.unwrap_or(1));
         let sizes = [outline.edges, outline.heaviest.saturating_mul(unit), outline.busiest.saturating_mul(unit)];
         let mut close = close.to_vec();
         close.sort_unstable_by_key(|&algorithm| algorithm as usize);
         Alike {
             processes,
-            sharing,
+            calls,
             operations: outline.operations,
             // 19 % more is the next step
             sizes: sizes.map(|size| to_usize(whole(4.0 * (size.max(1) as f64).log2()))),
             close,
             window: hints.window,
-            split: hints.split,
-            transport: hints.transport,
-            shares_memory: hints.shares_memory(),
+            hints: hints.agreed(),
         }
     }
 }
@@ -64,6 +69,7 @@ pub fn remember(alike: Alike, choice: Choice) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::select::hints::Synchronization;
 
     #[test]
     fn neighborhoods_are_alike_if_little_differs() {
@@ -71,18 +77,21 @@ mod tests {
         let outline =
             Outline { edges: 1000, weighted: true, heaviest: 1000, busiest: 26_000, one_node: false, operations, nodes: 4 };
         let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring]);
-        let one = Alike::new(&hints, outline, 8, 2, &both);
+        let calls = Calls { gathers: false, sharing: 2 };
+        let one = Alike::new(&hints, outline, 8, calls, &both);
         let like = Outline { edges: 1010, heaviest: 1005, ..outline };
-        assert_eq!(one, Alike::new(&hints, like, 8, 2, &[both[1], both[0]]));
+        assert_eq!(one, Alike::new(&hints, like, 8, calls, &[both[1], both[0]]));
         for other in [
-            Alike::new(&hints, Outline { heaviest: 1400, ..outline }, 8, 2, &both),
-            Alike::new(&hints, Outline { busiest: 60_000, ..outline }, 8, 2, &both),
-            Alike::new(&hints, Outline { edges: 2000, ..outline }, 8, 2, &both),
-            Alike::new(&hints, outline, 16, 2, &both),
-            Alike::new(&hints, outline, 8, 4, &both),
-            Alike::new(&hints, outline, 8, 2, &[Algorithm::Direct, Algorithm::Combining]),
-            Alike::new(&Hints { window: 1, ..Hints::default() }, outline, 8, 2, &both),
-            Alike::new(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, 2, &both),
+            Alike::new(&hints, Outline { heaviest: 1400, ..outline }, 8, calls, &both),
+            Alike::new(&hints, Outline { busiest: 60_000, ..outline }, 8, calls, &both),
+            Alike::new(&hints, Outline { edges: 2000, ..outline }, 8, calls, &both),
+            Alike::new(&hints, outline, 16, calls, &both),
+            Alike::new(&hints, outline, 8, Calls { sharing: 4, ..calls }, &both),
+            Alike::new(&hints, outline, 8, Calls { gathers: true, ..calls }, &both),
+            Alike::new(&hints, outline, 8, calls, &[Algorithm::Direct, Algorithm::Combining]),
+            Alike::new(&Hints { window: 1, ..Hints::default() }, outline, 8, calls, &both),
+            Alike::new(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, calls, &both),
+            Alike::new(&Hints { rma_synchronization: Synchronization::Fence, ..Hints::default() }, outline, 8, calls, &both),
         ] {
             assert_ne!(one, other);
         }

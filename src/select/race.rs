@@ -37,8 +37,9 @@ pub const MOST: usize = 60;
 const BRIEF: f64 = 0.25;
 const BRIEF_LEAST: usize = 3;
 
-/// A candidate leaves a brief race after the first sweep that counts if it took this many times as
-/// long as the fastest one, in turns of several calls.
+/// A candidate leaves a brief race if it took this many times as long as the fastest one: in turns
+/// of several calls after the first sweep that counts, in turns of one call after the second one,
+/// and by its faster call.
 const HOPELESS: f64 = 2.0;
 
 /// The most that a wrong choice may cost, as a fraction of the time.
@@ -123,9 +124,10 @@ impl Race {
         let Some(best) = best else { return };
         if let Some(spent) = self.spent {
             // one call may have lost a segment
-            if sweeps == 1 && self.turn > 1 {
+            if sweeps == if self.turn > 1 { 1 } else { 2 } {
+                let least = |candidate: usize| self.times[candidate].iter().copied().fold(f64::INFINITY, f64::min);
                 let bound = HOPELESS * median(&self.times[best]);
-                running.retain(|&candidate| median(&self.times[candidate]) <= bound);
+                running.retain(|&candidate| least(candidate) <= bound);
                 self.over = running.len() == 1;
             } else {
                 self.over = sweeps >= BRIEF_LEAST && spent >= BRIEF;
@@ -232,10 +234,17 @@ mod tests {
     fn brief_races_are_brief() {
         let brief = |times: &[f64]| run_race(Race::brief(times.len()), times.len(), |_, candidate| times[candidate]);
         // long calls: one in a turn
-        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, 4 * 3));
-        assert_eq!(brief(&[0.2, 0.5]), (0, 4 * 2));
-        // clear losers leave after the second, where turns have two calls or more
+        assert_eq!(brief(&[0.2, 0.11, 0.2]), (1, 4 * 3));
+        // clear losers leave after the second turn that counts, or after the first one where turns
+        // have two calls or more
+        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, 3 * 3 + 2));
+        assert_eq!(brief(&[0.2, 3.0]), (0, 3 * 2));
         assert_eq!(brief(&[0.004, 0.009]), (0, 2 + 2 * 2));
+        // one slow call says nothing
+        for slow in 2..6 {
+            let time = |call: usize, candidate: usize| if call == slow { 3.0 } else { [0.2, 0.1][candidate] };
+            assert_eq!(run_race(Race::brief(2), 2, time), (1, 4 * 2));
+        }
         // eight calls of a turn as soon as it is known that they are short
         assert_eq!(brief(&[1e-5, 2e-5, 1.5e-5]), (0, 3 + 8 * (3 + 3 * (LEAST - 1))));
         // as much noise as there can be

@@ -132,18 +132,19 @@ pub fn compare(
         let Some(alike) = alike else { return Ok((compared.choice, Vec::new())) };
         Ok(trials::recall(&alike)?.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
     };
-    let decided = compared.map(|compared| compared.and_then(decide));
-    // an error must not keep the others waiting: nothing stands for it
-    let mut message = [[0u8; 8]; 4];
-    if let Some(Ok((Choice { algorithm, why }, rivals))) = &decided {
-        let (kind, time, direct) = match *why {
+    let encode = |(Choice { algorithm, why }, rivals): (Choice, Vec<Algorithm>)| -> Result<[[u8; 8]; 4]> {
+        let (kind, time, direct) = match why {
             Reason::Predicted(time, direct) => (1, time, direct),
             Reason::Tried(time, direct) => (2, time, direct),
             _ => return Err(Error::Internal(format!("a comparison ends with this reason: {why}")).into()),
         };
-        message = [[0; 8], time.to_le_bytes(), direct.to_le_bytes(), mask(rivals).to_le_bytes()];
-        message[0][..2].copy_from_slice(&[kind, *algorithm as u8]);
-    }
+        let mut message = [[0; 8], time.to_le_bytes(), direct.to_le_bytes(), mask(&rivals).to_le_bytes()];
+        message[0][..2].copy_from_slice(&[kind, algorithm as u8]);
+        Ok(message)
+    };
+    let decided = compared.map(|compared| compared.and_then(decide).and_then(encode));
+    // an error must not keep the others waiting: nothing stands for it
+    let mut message = if let Some(Ok(message)) = decided { message } else { [[0; 8]; 4] };
     coll::broadcast(comm, message.as_flattened_mut(), 0)?;
     if let Some(Err(error)) = decided {
         return Err(error);

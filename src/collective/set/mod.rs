@@ -12,10 +12,11 @@ use crate::collective::set::agree::{Gathered, State};
 use crate::collective::set::choose::Compared;
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
+use crate::collective::transport::Transport;
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels, Prepared, Wish};
-use crate::machine::trials::Alike;
+use crate::machine::trials::{Alike, Calls};
 use crate::machine::{self, trials};
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
@@ -192,8 +193,9 @@ impl Call<'_> {
                 {
                     hints.learn_machine(machine, origin);
                 }
-                let sharing = trial::operation(&wanted).map(|_| team.size());
-                select_schedules(&private, &hints, &input, grid, outline, agreed.star, sharing)?
+                let unit = hints.weight_unit.unwrap_or(1).into();
+                let calls = trial::calls(&wanted, outline, unit, team.size());
+                select_schedules(&private, &hints, &input, grid, outline, agreed.star, calls)?
             }
         };
         // several schedules are compared by the processes that make the same calls
@@ -203,7 +205,7 @@ impl Call<'_> {
         };
         let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
         let first = team.group().ranks()[0];
-        let transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &links, first)?;
+        let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &links, first)?;
         // from here on only MPI itself can fail on some processes and not on others
         let observed = began.map(|began| observe::Set::new(comm, began));
         // SAFETY: as above; the caller vouches that no neighborhood is in use.
@@ -228,7 +230,7 @@ impl Call<'_> {
         handle.own = Some(own);
         let orphaned = freed_flag(comm)?;
         let (all_tags, outstanding) = (handle.tags.clone(), Arc::clone(&handle.outstanding));
-        let settings = |place: usize, timed: Option<Timed>, observed: Option<&observe::Set>| {
+        let settings = |place: usize, transports: &[Transport], timed: Option<Timed>, observed: Option<&observe::Set>| {
             let operation = wanted[place];
             let pool = ExecutorPool::new(Parts {
                 comm: Arc::clone(&private),
@@ -255,18 +257,19 @@ impl Call<'_> {
         if let (Some(open), Some((place, operation))) = (open, trial::operation(&wanted)) {
             restart(operation);
             let unit = hints.weight_unit.unwrap_or(1).into();
-            let settled = trial::run(|timed| settings(place, timed, None), &selected, unit, team.size())?;
+            let settled = trial::run(|timed| settings(place, &transports, timed, None), &selected, unit, team.size())?;
             if let Some(winner) = &settled
                 && private.rank()? == 0
             {
                 trials::remember(open, winner.choice)?;
             }
             selected = vec![settled.unwrap_or_else(|| selected.swap_remove(0))];
+            transports.iter_mut().try_for_each(|transport| transport.settle(selected[0].choice.algorithm))?;
         }
         for (place, &operation) in wanted.iter().enumerate() {
             restart(operation);
             let timed = group.clone().map(Timed::First);
-            let bound = BoundNeighborhood::new(settings(place, timed, observed.as_ref()), &selected)?;
+            let bound = BoundNeighborhood::new(settings(place, &transports, timed, observed.as_ref()), &selected)?;
             handle.replace(operation, Some(Arc::new(bound)))?;
         }
         // that of neighborhoods that have been replaced
@@ -308,7 +311,7 @@ struct Candidates {
 
 /// Selects the schedules of a neighborhood: one, or several to be compared by time.
 /// `grid` is that of a Cartesian communicator, `shares` the sum of all processes' shares of a star;
-/// `sharing`: how many processes share this one's node, if trial calls can be made.
+/// `calls`: what trial calls are like, if they can be made.
 /// Collective: all processes pass hints that agree, and make the same choice.
 ///
 /// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
@@ -327,7 +330,7 @@ fn select_schedules(
     grid: Option<&Grid>,
     mut outline: Outline,
     shares: [u64; 4],
-    sharing: Option<u32>,
+    calls: Option<Calls>,
 ) -> Result<Candidates> {
     let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood, shares)? } else { None };
     let stencil = match grid {
@@ -349,8 +352,8 @@ fn select_schedules(
         Next::Take(choice) => vec![choice],
         Next::Try => select::candidates(hints, input, outline).into_iter().map(plain).collect(),
         Next::Compare => {
-            let sharing = sharing.filter(|_| select::tries(hints, outline));
-            let alike = |close: &[Algorithm]| sharing.map(|sharing| Alike::new(hints, outline, input.processes, sharing, close));
+            let calls = calls.filter(|_| select::tries(hints, outline));
+            let alike = |close: &[Algorithm]| calls.map(|calls| Alike::new(hints, outline, input.processes, calls, close));
             let Compared { choice, rivals } = choose::compare(&mut world, hints, input, outline, alike)?;
             open = if rivals.len() > 1 { alike(&rivals) } else { None };
             std::iter::once(choice).chain(rivals.into_iter().skip(1).map(plain)).collect()

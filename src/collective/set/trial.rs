@@ -10,15 +10,28 @@ use crate::collective::handle::{BoundNeighborhood, Settings};
 use crate::collective::{Operation, Selected};
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Names, RECV, SEND, Shape};
 use crate::error::{Error, Result};
+use crate::machine::trials::Calls;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::group::Group;
 use crate::schedule::Algorithm;
+use crate::select::Outline;
+use crate::topology::neighborhood::Neighbor;
 use crate::util::cast::{to_int, to_usize};
 
-/// Most bytes of a trial's blocks on one side of all processes of a node.
+/// Most bytes of a trial's blocks on one side of all processes of a node: each has its share.
 const MOST: i64 = 1 << 28;
+
+/// What the calls of a trial are like, if there can be one: `sharing` processes share the caller's
+/// node. A weight of 1 stands for `unit` bytes.
+pub fn calls(operations: &[Operation], outline: Outline, unit: u64, sharing: u32) -> Option<Calls> {
+    let (_, operation) = operation(operations)?;
+    let gathers = operation == Operation::Gather;
+    let most = if gathers { outline.heaviest } else { outline.busiest };
+    // found out again when lengths are known, and where processes share nodes
+    (most.saturating_mul(unit) <= MOST.cast_unsigned()).then_some(Calls { gathers, sharing })
+}
 
 /// The operation whose calls a trial makes, and its place in `operations`. `None`: all of them
 /// combine blocks, so that there is no trial.
@@ -48,8 +61,12 @@ pub fn run(
     let Some(direct) = selected.iter().find(|selected| selected.choice.algorithm == Algorithm::Direct) else {
         return Err(Error::Internal("a trial lacks the schedule direct".into()).into());
     };
-    let mut lengths: Vec<i64> =
-        n.targets().iter().map(|edge| i64::try_from(u64::from(edge.weight).saturating_mul(unit)).unwrap_or(i64::MAX)).collect();
+    let length = |edge: &Neighbor| {
+        // what reaches no other process is no part of what it is long for
+        let counts = edge.rank.is_some_and(|rank| rank != n.rank() || !is_common);
+        if counts { i64::try_from(u64::from(edge.weight).saturating_mul(unit)).unwrap_or(i64::MAX) } else { 0 }
+    };
+    let mut lengths: Vec<i64> = n.targets().iter().map(length).collect();
     if is_common {
         lengths = vec![lengths.into_iter().max().unwrap_or(0)];
     }
@@ -68,12 +85,13 @@ pub fn run(
     while bound.is_timed() {
         // SAFETY: as above; nothing else uses the buffers.
         match unsafe { bound.take_turn(&buffers) } {
-            // all go on, as nobody knows of the failure
-            Ok(Err(error)) if !matches!(*error, Error::Gone { .. }) => failed = failed.and(Err(error)),
+            // all go on, as nobody knows of the failure; but what comes next matches no more if a
+            // message was neither received nor replaced
+            Ok(Err(error)) if !matches!(*error, Error::Gone { .. }) && !comm.has_unmatched() => failed = failed.and(Err(error)),
             Ok(Ok(())) => {}
             Ok(Err(error)) | Err(error) => {
                 std::mem::forget((send, recv));
-                return Err(if let Error::Gone { rank } = *error { comm.lose(rank) } else { error });
+                return Err(lost(&comm, error));
             }
         }
     }
@@ -106,9 +124,13 @@ fn tell(bound: &BoundNeighborhood, lengths: &[i64], is_common: bool) -> Result<V
         std::mem::forget((sent, std::mem::take(&mut told)));
     }
     let comm = bound.comm();
-    let gone = |error: Box<Error>| if let Error::Gone { rank } = *error { comm.lose(rank) } else { error };
-    coll::share_outcome(comm, ended.map_err(gone))?;
+    coll::share_outcome(comm, ended.map_err(|error| lost(comm, error)))?;
     Ok(told)
+}
+
+/// Notes on the communicator that a process has ended, if that is the error.
+fn lost(comm: &Comm, error: Box<Error>) -> Box<Error> {
+    if let Error::Gone { rank } = *error { comm.lose(rank) } else { error }
 }
 
 /// What this process has, if all have it. Collective: a reduction.
