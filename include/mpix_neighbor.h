@@ -2312,6 +2312,8 @@ int MPIX_Sparse_window_create_c(void *base,
 // - `MPI_ERR_COUNT`: `count` is negative.
 // - `MPI_ERR_RANK`: `target` is not a rank of the window.
 // - `MPI_ERR_BUFFER`: A buffer is NULL with elements, `MPI_IN_PLACE`, or in device memory.
+// - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
+//   the window.
 // - `MPI_ERR_OTHER`: The target has ended, or an earlier call on the window has failed.
 //
 // Cost: For each element its value and 1 to 5 bytes in a batch; nothing but the value for the

@@ -267,8 +267,8 @@ static void describes(void) {
   MPI_Comm_free(&comm);
 }
 
-/* The first calls are timed, by different schedules: all of them put, also blocks that are combined,
-   until the description says which has won. */
+/* The first calls are timed, by different schedules: all of them put, also blocks that are
+   combined, until the description says which has won. */
 static void measured(void) {
   static char text[8192];
   MPI_Comm comm = test_duplicate();

@@ -460,8 +460,8 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
   MPI_Comm_free(&comm);
 }
 
-/* MPI refuses something of process 1 twice, and so keeps it from ending the call with the barrier of
-   all: it fails on all, and so do the next ones */
+/* MPI refuses something of process 1 twice, and so keeps it from ending the call with the barrier
+   of all: it fails on all, and so do the next ones */
 static void refused_fence(kind what) {
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm = test_duplicate();

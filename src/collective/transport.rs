@@ -165,9 +165,9 @@ fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 3] {
     sum
 }
 
-/// Finds out what carries the blocks of each of so many operations, and makes the windows. `channels`: memory
-/// that is shared with neighbors, for each operation or not at all; edges there need no window.
-/// `first` is the lowest rank of the caller's node. Collective.
+/// Finds out what carries the blocks of each of so many operations, and makes the windows.
+/// `channels`: memory that is shared with neighbors, for each operation or not at all; edges there
+/// need no window. `first` is the lowest rank of the caller's node. Collective.
 pub fn choose(
     comm: &Comm,
     n: &Neighborhood,

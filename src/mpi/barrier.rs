@@ -51,12 +51,12 @@ impl Barrier {
 
     /// Posts the receives of all rounds, except those that an earlier attempt has posted.
     pub fn arm(&mut self, comm: &Comm) -> Result<()> {
+        self.at = None;
         for round in self.rounds.iter_mut().filter(|round| round.receive.is_null()) {
             let at = (&raw mut *round.incoming).cast();
             // SAFETY: the boxed value does not move and is read only after the receive completes.
             round.receive = unsafe { message::receive(at, BYTES, Some(round.from), Some(self.tag), comm) }?;
         }
-        self.at = None;
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl Barrier {
     /// that has waited for long, as one that it waits for may have ended, and others know. The
     /// barrier must be armed.
     #[cold]
-    pub fn news(&mut self, comm: &Comm) -> Result<u32> {
+    pub fn news(&mut self) -> Result<u32> {
         let (first, mut words) = (self.at.map_or(0, |at| at + 1), self.merged);
         for round in self.rounds.iter_mut().skip(first) {
             if round.receive.test()? {

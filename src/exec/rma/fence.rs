@@ -113,8 +113,8 @@ impl Round {
     /// Gives up if a process that has given up the barrier says so.
     #[cold]
     pub(super) fn look_for_news(&mut self) {
-        let Self { link, fence: Some(fence), stage: Stage::Open, .. } = self else { return };
-        match fence.news(link.comm()) {
+        let Self { fence: Some(fence), stage: Stage::Open, .. } = self else { return };
+        match fence.news() {
             Ok(0) => {}
             Ok(word) => self.end_by_word(word, Some(word)),
             Err(e) => {

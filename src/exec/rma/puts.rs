@@ -92,7 +92,10 @@ impl Round {
     /// Puts to those targets that let it. One for which a put fails finds no header.
     pub(super) fn put(&mut self, targets: Range<usize>, lets: impl Fn(&OutMessage) -> bool) {
         let Self { outs, link, staging, failure, .. } = self;
-        for k in targets.filter(|&k| lets(&outs[k])) {
+        for k in targets {
+            if !lets(&outs[k]) {
+                continue;
+            }
             // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
             // for the blocks.
             if let Err(e) = unsafe { link.landing.put(puts_of(&outs[k], staging)) } {
