@@ -160,8 +160,8 @@ extern "C" {
 //   node (default 10 MiB; below 64 KiB none).
 // - `mpix_single_copy`: which messages within a node are copied from the sender's memory where the
 //   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
-//   those longer than a cell of shared memory; a number of bytes, also those as long; `false`,
-//   none.
+//   those longer than a cell of shared memory; a number of bytes, also those as long; `away`, those
+//   longer than a cell of started calls whose sender is away; `false`, none.
 // - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
 //   between processes that share no memory: messages, puts into windows, or what is measured to be
 //   faster for single calls or for plans.

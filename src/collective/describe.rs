@@ -81,6 +81,10 @@ fn sharing(pool: &ExecutorPool) -> String {
     let once = link.single_from.saturating_sub(1) >> 10;
     let long = match link.count_copying() {
         (0, _) => format!("above {cell} KiB: in chunks, or by MPI if they are started"),
+        (some, all) if link.away_only => {
+            let ways = if some == all { String::new() } else { format!(" on {some} of {all} ways, else by MPI,") };
+            format!("above {cell} KiB: in chunks, or copied from the sender's memory{ways} if they are started and it is away")
+        }
         (some, all) if some == all => format!("above {once} KiB: copied from the sender's memory"),
         (some, all) => format!("above {once} KiB: copied from the sender's memory on {some} of {all} ways"),
     };

@@ -18,7 +18,7 @@
 //! a *fate* that both sides may decide, and on which they agree by a compare and exchange: the
 //! receiver claims it before it reads, or the sender withdraws it and sends it in another way. A
 //! receiver that has claimed it, and finds that it cannot read it, refuses it: then the sender
-//! withdraws it, too.
+//! withdraws it, too. A sender whose receiver waits may also turn it into one that comes in chunks.
 //!
 //! # Memory order
 //! - `seq` is stored with release after all of a message, and loaded with acquire before any of it
@@ -30,7 +30,8 @@
 //!   passes on what those loads saw.
 //! - The two counts of chunks are to chunks what `seq` and `taken` are to messages.
 //! - `fates` are changed with release and loaded with acquire; nothing but `words` is read after a
-//!   claim, and `seq` has ordered those.
+//!   claim, and `seq` has ordered those. The words that describe chunks are stored after the sender
+//!   has won the message, and before the fate that says so.
 //! - `ready` is stored with release after `ready_in_chunks`: whoever sees that the receiver is
 //!   ready sees for what.
 //!
@@ -120,7 +121,7 @@ struct ReceiverLine<const N: usize> {
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct FateLine<const N: usize> {
-    /// Four times one more than the message's number, and its [`Fate`].
+    /// [`FATES`] times one more than the message's number, and its [`Fate`].
     fates: [AtomicU64; N],
 }
 
@@ -135,7 +136,18 @@ pub enum Fate {
     Refused,
     /// Its sender has sent it in another way, or is about to.
     Withdrawn,
+    /// Its sender is about to say how it comes in chunks, and has said so.
+    Turning,
+    InChunks,
 }
+
+/// A power of two that is not less than the number of fates.
+const FATES: u64 = 8;
+
+/// Words of a cell that describe a message in chunks, and where they are in one that had described
+/// where the message lies.
+pub const CHUNK_WORDS: usize = 4;
+const TURNED_AT: usize = FIRST_WORDS;
 
 /// A ring of `N` cells, a power of two. All zeros are an empty one.
 #[derive(Debug)]
@@ -364,6 +376,19 @@ impl<const N: usize> Ring<N> {
         (self.taken.ready.load(Acquire) > number).then(|| self.taken.ready_in_chunks.load(Relaxed) == number + 1)
     }
 
+    /// Says that the receiver waits for message `number`, which lies in its sender's memory, and
+    /// takes it in chunks, too.
+    #[inline]
+    pub fn set_takes_chunks(&self, number: u64) {
+        self.taken.ready_in_chunks.store(number + 1, Release);
+    }
+
+    /// Returns true if the receiver has said so of message `number`.
+    #[inline]
+    pub fn takes_chunks(&self, number: u64) -> bool {
+        self.taken.ready_in_chunks.load(Acquire) == number + 1
+    }
+
     /// Says whether the receiver can read the sender's memory.
     pub fn set_reads(&self, reads: bool) {
         self.taken.reads.store(reads.into(), Release);
@@ -379,10 +404,12 @@ impl<const N: usize> Ring<N> {
     #[inline]
     pub fn fate(&self, number: u64) -> Fate {
         let word = self.fates.fates[cell_of::<N>(number)].load(Acquire);
-        match word.wrapping_sub(4 * (number + 1)) {
+        match word.wrapping_sub(FATES * (number + 1)) {
             1 => Fate::Claimed,
             2 => Fate::Refused,
             3 => Fate::Withdrawn,
+            4 => Fate::Turning,
+            5 => Fate::InChunks,
             _ => Fate::Open,
         }
     }
@@ -392,7 +419,8 @@ impl<const N: usize> Ring<N> {
     fn decide(&self, number: u64, fate: Fate) -> bool {
         let word = &self.fates.fates[cell_of::<N>(number)];
         let before = word.load(Relaxed);
-        before < 4 * (number + 1) && word.compare_exchange(before, 4 * (number + 1) + fate as u64, AcqRel, Relaxed).is_ok()
+        let first = FATES * (number + 1);
+        before < first && word.compare_exchange(before, first + fate as u64, AcqRel, Relaxed).is_ok()
     }
 
     /// Claims message `number`, to read it from the sender's memory. Returns false if the sender
@@ -403,13 +431,34 @@ impl<const N: usize> Ring<N> {
 
     /// Refuses message `number`, which the receiver has claimed.
     pub fn refuse(&self, number: u64) {
-        self.fates.fates[cell_of::<N>(number)].store(4 * (number + 1) + Fate::Refused as u64, Release);
+        self.fates.fates[cell_of::<N>(number)].store(FATES * (number + 1) + Fate::Refused as u64, Release);
+    }
+
+    /// Turns message `number`, which lies in its sender's memory, into one in chunks, which the
+    /// words describe. Returns false if its fate is another one already.
+    pub fn turn(&self, number: u64, words: [u64; CHUNK_WORDS]) -> bool {
+        if !self.decide(number, Fate::Turning) {
+            return false;
+        }
+        let cell = cell_of::<N>(number);
+        for (into, word) in self.cells[cell].words[TURNED_AT..].iter().zip(words) {
+            into.store(word, Relaxed);
+        }
+        self.fates.fates[cell].store(FATES * (number + 1) + Fate::InChunks as u64, Release);
+        true
+    }
+
+    /// Returns the words that describe message `number`, which its sender has turned.
+    pub fn turned(&self, number: u64) -> [u64; CHUNK_WORDS] {
+        let words = &self.cells[cell_of::<N>(number)].words[TURNED_AT..];
+        std::array::from_fn(|k| words[k].load(Relaxed))
     }
 
     /// Withdraws message `number`. Returns false if the receiver has claimed it, and not refused.
     pub fn withdraw(&self, number: u64) -> bool {
         let word = &self.fates.fates[cell_of::<N>(number)];
-        let (refused, withdrawn) = (4 * (number + 1) + Fate::Refused as u64, 4 * (number + 1) + Fate::Withdrawn as u64);
+        let fate = |fate: Fate| FATES * (number + 1) + fate as u64;
+        let (refused, withdrawn) = (fate(Fate::Refused), fate(Fate::Withdrawn));
         self.decide(number, Fate::Withdrawn) || word.compare_exchange(refused, withdrawn, AcqRel, Relaxed).is_ok()
     }
 
@@ -466,9 +515,17 @@ mod tests {
     #[test]
     fn one_side_decides_the_fate_of_a_message() {
         let ring = ring();
-        for n in 0..3 * CELLS {
+        for n in 0..12 * CELLS {
             assert_eq!(ring.fate(n), Fate::Open);
-            match n % 3 {
+            match n % 5 {
+                3 => {
+                    assert!(ring.turn(n, [n, 1, 2, 3]) && !ring.claim(n) && !ring.withdraw(n) && !ring.turn(n, [0; 4]));
+                    assert_eq!((ring.fate(n), ring.turned(n)), (Fate::InChunks, [n, 1, 2, 3]));
+                }
+                4 => {
+                    assert!(ring.claim(n) && !ring.turn(n, [0; 4]));
+                    assert_eq!(ring.fate(n), Fate::Claimed);
+                }
                 0 => {
                     assert!(ring.claim(n) && !ring.claim(n) && !ring.withdraw(n));
                     assert_eq!(ring.fate(n), Fate::Claimed);

@@ -15,7 +15,7 @@ use crate::collective::tags::{self, Tags};
 use crate::collective::transport::Transport;
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
-use crate::exec::shm::channel::{self, Channels, Prepared, Wish};
+use crate::exec::shm::channel::{self, Channels, Copied, Prepared, Wish};
 use crate::machine::trials::{Alike, Calls};
 use crate::machine::{self, trials};
 use crate::model::copies;
@@ -137,9 +137,9 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
     if !hints.shares_memory() || hints.nodes.is_some() || in_use || !is_known {
         return None;
     }
-    let single_from = single_copies(team, &mut hints.clone()).ok()?;
+    let copied = single_copies(team, &mut hints.clone()).ok()?;
     let common = common(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
-    Wish::new(team, neighborhood, &common, (most_bytes(hints), single_from)).prepare()
+    Wish::new(team, neighborhood, &common, (most_bytes(hints), copied)).prepare()
 }
 
 /// For each operation, whether all targets get the same block.
@@ -380,7 +380,7 @@ fn share_memory(
         return Ok(Vec::new());
     }
     let team = &*own.team;
-    let (bytes, single_from) = (most_bytes(hints), single_copies(team, hints)?);
+    let (bytes, copied) = (most_bytes(hints), single_copies(team, hints)?);
     let common = common(operations.iter().copied());
     let part;
     let team = match &hints.nodes {
@@ -396,28 +396,28 @@ fn share_memory(
     let tags = tags::shared(mpi::message::largest_tag()?);
     // a process with device memory in use reads no other's, whatever was prepared
     let prepared = prepared.filter(|_| !hints.devices);
-    let wish = Wish::new(team, n, &common, (bytes, single_from));
+    let wish = Wish::new(team, n, &common, (bytes, copied));
     Ok(channel::make(&wish, prepared, tags, own.generation)?.unwrap_or_default())
 }
 
-/// From how many bytes on messages are copied from their sender's memory, where that is less than
-/// a cell has; `None` for none. Collective over the node.
-fn single_copies(team: &Team, hints: &mut Hints) -> Result<Option<u64>> {
+/// Which messages are copied from their sender's memory. Collective over the node.
+fn single_copies(team: &Team, hints: &mut Hints) -> Result<Copied> {
     // device memory is MPI's to write
     if hints.devices || device::is_in_use() {
-        return Ok(None);
+        return Ok(Copied::Never);
     }
     Ok(match hints.single_copy {
-        SingleCopy::Never => None,
-        SingleCopy::AboveCell => Some(u64::MAX),
-        SingleCopy::From(bytes) => Some(bytes),
-        SingleCopy::Auto if team.size() < 2 => None,
+        SingleCopy::Never => Copied::Never,
+        SingleCopy::AboveCell => Copied::From(u64::MAX),
+        SingleCopy::From(bytes) => Copied::From(bytes),
+        SingleCopy::Away => Copied::Away,
+        SingleCopy::Auto if team.size() < 2 => Copied::Never,
         SingleCopy::Auto => match machine::copies::learn(team)? {
             Some((from, origin)) => {
                 hints.learn_single_copy(from, origin);
-                (from != copies::NEVER).then_some(from)
+                if from == copies::NEVER { Copied::Away } else { Copied::From(from) }
             }
-            None => Some(u64::MAX),
+            None => Copied::From(u64::MAX),
         },
     })
 }

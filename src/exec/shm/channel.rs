@@ -61,6 +61,11 @@ const APART: usize = 1024;
 /// Most bytes of messages that use two large buffers in turn.
 const LONGEST_IN_TURN: usize = 128 << 10;
 
+/// Most bytes of a message of a blocking call that goes through a cell where chunks were measured
+/// to be faster than a copy by the kernel. 1 MiB took 2.4 times as long as in chunks between cores
+/// that are far from each other, and as long between others (benches/shm.c).
+const LONGEST_BESIDE_CHUNKS: usize = 512 << 10;
+
 /// Bytes in front of the large buffers, and behind the last one.
 const BESIDE_LARGE: usize = ALL_SMALL + PAGE;
 
@@ -69,6 +74,18 @@ const GENERATIONS: u64 = 64;
 
 /// Most operations that a neighborhood is set for in one call: each has tags of its own.
 pub const MOST_OPERATIONS: u64 = 4;
+
+/// Which messages receivers copy from their senders' memory, where the kernel permits that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copied {
+    /// None.
+    Never,
+    /// Those that are longer than a cell and whose sender may leave before they have come, as it
+    /// has only started its call: two copies are faster.
+    Away,
+    /// Those of so many bytes, and all that are longer than a cell.
+    From(u64),
+}
 
 /// The channel to one target.
 pub struct Outbound {
@@ -85,7 +102,7 @@ pub struct Outbound {
     used: [AtomicU64; LARGE_BUFFERS],
     /// Position of the same process among the inbound channels, if it is a source, too.
     pub back: Option<usize>,
-    /// Chunks written so far.
+    /// Chunks of all messages so far that have come, or are coming, in chunks.
     pub chunks: AtomicU64,
     /// True if the target can read this process's memory.
     pub reads: bool,
@@ -129,6 +146,8 @@ pub struct Channels {
     pub eager_limit: usize,
     /// Least bytes of a message that is copied once, where that is permitted.
     pub single_from: u64,
+    /// True if messages are copied once only where their sender may leave before they have come.
+    pub away_only: bool,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
@@ -174,7 +193,24 @@ impl Outbound {
         self.gone.load(Ordering::Relaxed)
     }
 
-    /// True if all chunks written so far have been read.
+    /// Takes the numbers of so many chunks. Returns the first one.
+    pub fn take_chunks(&self, count: u64) -> u64 {
+        self.chunks.fetch_add(count, Ordering::Relaxed)
+    }
+
+    /// The same if no other message is coming in chunks.
+    pub fn take_chunks_alone(&self, count: u64) -> Option<u64> {
+        let before = self.chunks.load(Ordering::Relaxed);
+        let takes = || self.chunks.compare_exchange(before, before + count, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        (self.ring().chunks_read() == before && takes()).then_some(before)
+    }
+
+    /// Gives numbers back of which no chunk was written, after [`Outbound::take_chunks_alone`].
+    pub fn return_chunks(&self, count: u64) {
+        self.chunks.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// True if all chunks of messages so far have been read.
     #[inline]
     pub fn chunks_are_read(&self) -> bool {
         // only long messages are counted in chunks
@@ -224,13 +260,12 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// The channels that a process wants, and the memory of its own that they need.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. Messages of at least `single_from` bytes, and
-/// all that are longer than a cell, are read from the sender's memory where the kernel permits
-/// that; with `None` none are.
+/// memory. `bytes` is the most memory for a target. `copied` says which messages are copied from the
+/// sender's memory.
 pub struct Wish<'a> {
     team: &'a Team,
     common: &'a [bool],
-    single_from: Option<u64>,
+    copied: Copied,
     /// Rank in the communicator and in the node, each once and in matching order.
     targets: Vec<(Rank, u32)>,
     sources: Vec<(Rank, u32)>,
@@ -244,14 +279,14 @@ pub struct Wish<'a> {
 
 impl<'a> Wish<'a> {
     /// The wish for a neighborhood. Local.
-    pub fn new(team: &'a Team, n: &Neighborhood, common: &'a [bool], (bytes, single_from): (usize, Option<u64>)) -> Wish<'a> {
+    pub fn new(team: &'a Team, n: &Neighborhood, common: &'a [bool], (bytes, copied): (usize, Copied)) -> Wish<'a> {
         let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
         let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(BESIDE_LARGE + LARGE_BUFFERS * PAGE);
         let large_buffer = (memory - BESIDE_LARGE) / LARGE_BUFFERS / PAGE * PAGE;
         let memory = BESIDE_LARGE + LARGE_BUFFERS * large_buffer;
         let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
         let rings = (common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
-        Wish { team, common, single_from, targets, sources, large_buffer, memory, rings, memories: memories * memory }
+        Wish { team, common, copied, targets, sources, large_buffer, memory, rings, memories: memories * memory }
     }
 
     /// True if it has edges within the node.
@@ -291,7 +326,7 @@ impl<'a> Wish<'a> {
         for (k, &(_, member)) in self.sources.iter().enumerate() {
             let rings = front.wrapping_add(k * of_source);
             head.rings(me, member).store(location(segment, rings), Ordering::Relaxed);
-            let reads = self.single_from.is_some() && segment.once(member, || head.doorbell(member).reads_owner());
+            let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).reads_owner());
             let first: *const Ring = rings.cast();
             for operation in 0..self.common.len() {
                 // SAFETY: the ring lies in the front, and has just been made.
@@ -375,7 +410,7 @@ pub fn make(
     if tags < 2 {
         return Ok(None);
     }
-    let &Wish { team, common, single_from, large_buffer, memory, .. } = wish;
+    let &Wish { team, common, copied, large_buffer, memory, .. } = wish;
     let (targets, sources) = (&wish.targets, &wish.sources);
     let segment = match prepared {
         Some(Prepared(prepared)) => prepared.map(|prepared| prepared.take(team.kept())),
@@ -439,7 +474,8 @@ pub fn make(
             outbound,
             inbound,
             eager_limit: large_buffer,
-            single_from: single_from.map_or(u64::MAX, |from| from.min(large_buffer as u64 + 1)),
+            single_from: if let Copied::From(from) = copied { from.min(large_buffer as u64 + 1) } else { u64::MAX },
+            away_only: copied == Copied::Away,
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
@@ -593,11 +629,16 @@ impl Channels {
         detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
     }
 
-    /// Most bytes of a message that is copied twice whatever its sender and receiver do, if `reads`
-    /// says that the receiver can read the sender's memory. `limit` is the sender's eager limit.
-    pub fn short(&self, reads: bool, limit: usize) -> usize {
+    /// Most bytes of a message that goes through a cell whatever its sender and receiver do, if
+    /// `reads` says that the receiver can read the sender's memory, and `started_only` that its
+    /// caller need not come back soon. `limit` is the sender's eager limit.
+    pub fn short(&self, reads: bool, started_only: bool, limit: usize) -> usize {
         let below = usize::try_from(self.single_from - 1).unwrap_or(usize::MAX);
-        if reads { limit.min(below) } else { limit }
+        match reads {
+            true if self.away_only && !started_only && !self.oversubscribed => limit.min(LONGEST_BESIDE_CHUNKS),
+            true => limit.min(below),
+            false => limit,
+        }
     }
 
     /// Of the sources and targets, how many copy long messages from the sender's memory; and how

@@ -153,9 +153,11 @@ impl Shm {
             comm,
             self_comm,
             me: to_int(n.rank()),
-            short: channels.short(parts.combine.is_none(), channels.eager_limit),
+            short: channels.short(parts.combine.is_none(), parts.started_only, channels.eager_limit),
+            hopes: false,
             tag: 0,
             started_only: parts.started_only,
+            waits: false,
             number: 0,
             active: false,
             known: (0..parts.fields).map(|_| Default::default()).collect(),
@@ -200,7 +202,7 @@ impl Shm {
     fn prepare_long(&mut self, i: usize) {
         let source = &self.channels.inbound[i];
         let reads = source.process.is_some() && self.folding.is_none();
-        if self.recvs[i].bytes <= self.channels.short(reads, source.eager_limit) {
+        if self.recvs[i].bytes <= self.channels.short(reads, self.started_only, source.eager_limit) {
             return;
         }
         let comes_by_mpi = self.started_only && source.process.is_none();
@@ -292,12 +294,14 @@ impl Executor for Shm {
             }
         }
         self.waiting_since = None;
+        self.hopes = self.channels.away_only && !self.started_only && !self.channels.oversubscribed;
         self.receiving.extend(0..self.recvs.len());
         for i in 0..self.recvs.len() {
             let recv = &mut self.recvs[i];
             recv.state = RecvState::Waiting;
             recv.in_ring = true;
             recv.unfolded = recv.blocks.len();
+            recv.until = None;
             // nothing that lies in a cell is long
             if recv.whole.is_none() && recv.bytes > 0 {
                 self.prepare_long(i);
@@ -336,6 +340,7 @@ impl Executor for Shm {
         if self.poll() {
             return self.end().map(|()| true);
         }
+        self.hopes = false;
         let turn = self.backoff.turn();
         if turn.enters_mpi {
             self.enter_mpi();
@@ -354,7 +359,11 @@ impl Executor for Shm {
         if self.channels.oversubscribed {
             self.wait_oversubscribed();
         } else {
+            if self.channels.away_only {
+                self.begin_to_wait();
+            }
             self.wait_on_own_core();
+            self.waits = false;
         }
         self.end()
     }

@@ -209,6 +209,7 @@ impl Shm {
 
     #[cold]
     fn wait_long(&mut self) {
+        self.hopes = false;
         let mut backoff = Backoff::after_polls(Pace::OWN_CORE);
         loop {
             self.poll_remote();

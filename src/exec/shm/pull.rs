@@ -5,11 +5,16 @@
 //! From then on the receiver needs nothing of the sender, which may be waiting in MPI for
 //! something else. The release of the cell tells the sender that its buffer is free.
 //!
+//! Where two copies were measured to be faster, only messages of requests are announced so, whose
+//! sender may leave. If both wait in their calls when one has been, the sender turns it into one
+//! that comes in chunks, which the receiver allows for a while.
+//!
 //! A sender in its turn must not need a receiver that has started its call and is waiting in MPI:
 //! after a while it withdraws the message, and leaves a copy to MPI. It also does so when the
 //! receiver refuses the message, since the kernel cannot read it (memory of a driver, say).
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use super::channel::{MOST_PARTS, Outbound, Part};
 use super::state::{RecvState, SendState, Shm};
@@ -25,6 +30,9 @@ use crate::util::cast::to_usize;
 /// Bytes that are copied at a time to blocks that are not contiguous: they stay in the cache until
 /// they are unpacked.
 const PIECE: usize = 128 << 10;
+
+/// Bytes that the kernel copies in a nanosecond, about.
+const BYTES_A_NANOSECOND: u64 = 8;
 
 /// Lists the parts of a message in their order, and packs into `buffer` what has to be packed.
 ///
@@ -111,8 +119,66 @@ impl Shm {
     pub(super) fn is_to_publish(&self, k: usize) -> bool {
         let send = &self.sends()[k];
         let saves = || self.folding.is_none() && blocks::staged_bytes(&self.inputs[send.blocks.clone()]) == 0;
-        (send.bytes > self.channels.eager_limit || (send.bytes as u64 >= self.channels.single_from && saves()))
-            && self.can_publish(k)
+        let is_long = send.bytes > self.channels.eager_limit && (self.started_only || !self.channels.away_only);
+        (is_long || (send.bytes as u64 >= self.channels.single_from && saves())) && self.can_publish(k)
+    }
+
+    /// Returns the memory for the chunks of message `k`, which was announced, if its only target
+    /// waits for it, as this process does: then chunks are faster.
+    #[cold]
+    pub(super) fn memory_to_turn(&self, k: usize) -> Option<*mut u8> {
+        let send = &self.sends()[k];
+        let [out] = &self.channels.outbound[send.targets.clone()] else { return None };
+        let divisible = || self.inputs[send.blocks.clone()].iter().all(MessageBlock::is_divisible);
+        if !self.waits || out.is_gone() || !out.ring().takes_chunks(self.number) || !divisible() {
+            return None;
+        }
+        (out.ring().fate(self.number) == Fate::Open && out.chunks_are_read())
+            .then(|| self.channels.chunk_memory(&send.targets, &self.holders(send)))
+            .flatten()
+    }
+
+    /// Sends message `k` in chunks after all, unless its target copies it already.
+    #[cold]
+    pub(super) fn turn(&mut self, k: usize, memory: *mut u8) {
+        let (chunk, location, number) = (self.channels.chunk(), self.channels.location(memory), self.number);
+        let Self { channels, all, each, to_all, .. } = self;
+        let send = if *to_all { &mut all[k] } else { &mut each[k] };
+        let (out, count) = (&channels.outbound[send.targets.start], send.bytes.div_ceil(chunk) as u64);
+        let Some(before) = out.take_chunks_alone(count) else { return };
+        if !out.ring().turn(number, [before, send.bytes as u64, location.into(), chunk as u64]) {
+            return out.return_chunks(count);
+        }
+        send.memory = memory;
+        send.before.clear();
+        send.before.push(before);
+        send.state = SendState::Chunks { written: 0, all: count };
+    }
+
+    /// Begins to wait: long messages may come in chunks from now on, as this process stays until
+    /// they have come.
+    #[cold]
+    pub(super) fn begin_to_wait(&mut self) {
+        self.waits = true;
+        for &i in &self.receiving {
+            let (recv, source) = (&self.recvs[i], &self.channels.inbound[i]);
+            let is_long = recv.bytes > source.eager_limit && source.process.is_some();
+            if is_long && matches!(recv.state, RecvState::Waiting) && !self.receives_on_device(i) {
+                source.ring().set_takes_chunks(self.number);
+            }
+        }
+    }
+
+    /// True if the message from process `i`, which lies in its memory, may still come in chunks, so
+    /// that it is not copied from there yet: for as long as that takes, about.
+    fn may_be_turned(&mut self, i: usize) -> bool {
+        if !self.waits {
+            return false;
+        }
+        let recv = &mut self.recvs[i];
+        let now = Instant::now();
+        let copying = Duration::from_nanos(recv.bytes as u64 / BYTES_A_NANOSECOND);
+        now < *recv.until.get_or_insert_with(|| now + copying)
     }
 
     /// Announces a message that its targets copy from where it lies.
@@ -201,9 +267,22 @@ impl Shm {
     /// leave for MPI after the next test.
     #[cold]
     pub(super) fn open_published(&mut self, i: usize) -> Result<()> {
+        let ring = self.channels.inbound[i].ring();
+        match ring.fate(self.number) {
+            // until its sender has said how
+            Fate::Turning => return Ok(()),
+            Fate::InChunks => {
+                let words = ring.turned(self.number);
+                return self.begin_to_take_chunks(i, words);
+            }
+            Fate::Open if self.may_be_turned(i) => return Ok(()),
+            Fate::Open | Fate::Claimed | Fate::Refused | Fate::Withdrawn => {}
+        }
         let source = &self.channels.inbound[i];
         if !source.ring().claim(self.number) {
-            self.recvs[i].state = RecvState::Probing;
+            if source.ring().fate(self.number) == Fate::Withdrawn {
+                self.recvs[i].state = RecvState::Probing;
+            }
             return Ok(());
         }
         let mut words = [0u64; WORDS];

@@ -7,7 +7,7 @@ use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
-use crate::shm::ring::{AT_SENDER, CHUNKS, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
+use crate::shm::ring::{AT_SENDER, CHUNK_WORDS, CHUNKS, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 use crate::util::cast::to_usize;
 
 /// A step that a message can take now.
@@ -150,9 +150,15 @@ impl Shm {
     /// Starts to receive a message that comes in chunks.
     #[cold]
     fn open_chunked(&mut self, i: usize) -> Result<()> {
-        let mut words = [0u64; WORDS];
+        let mut words = [0u64; CHUNK_WORDS];
         self.channels.inbound[i].ring().words(self.number, &mut words);
-        let [before, bytes, memory, chunk, ..] = words;
+        self.begin_to_take_chunks(i, words)
+    }
+
+    /// Starts to receive a message in chunks, which the words describe.
+    #[cold]
+    pub(super) fn begin_to_take_chunks(&mut self, i: usize, words: [u64; CHUNK_WORDS]) -> Result<()> {
+        let [before, bytes, memory, chunk] = words;
         let (Ok(memory), 1..) = (u32::try_from(memory), chunk) else { return self.reject(i) };
         let checked = self.check(i, bytes);
         let Self { outputs, recvs, folding, to_all, .. } = self;

@@ -4,7 +4,6 @@
 // `blocks` and `shm/ring.rs` together (benches/fuse.c).
 
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use super::channel::EagerBuffer;
 use super::state::{OutMessage, SendState, Shm};
@@ -32,6 +31,8 @@ pub(super) enum SendStep {
     Publish,
     /// See what its targets have made of that.
     Conclude,
+    /// Send it in chunks after all, which go through this memory.
+    Turn(*mut u8),
 }
 
 impl Shm {
@@ -96,7 +97,8 @@ impl Shm {
                     self.find_buffer(send)
                 }
             }
-            SendState::Published => self.can_conclude(k).then_some(SendStep::Conclude),
+            SendState::Published if self.can_conclude(k) => Some(SendStep::Conclude),
+            SendState::Published => self.memory_to_turn(k).map(SendStep::Turn),
             SendState::Chunks { written, .. } => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
             SendState::Waiting | SendState::Done => None,
         }
@@ -108,7 +110,7 @@ impl Shm {
         buffer.map(SendStep::Eager)
     }
 
-    /// Returns how a long message can begin: at once, or, if it is longer than an eager buffer,
+    /// Returns how a long message can begin: at once, or, if it is to come in chunks,
     /// once all its receivers are ready and have said how they take it.
     #[cold]
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
@@ -116,12 +118,20 @@ impl Shm {
         if self.is_to_publish(k) {
             return Some(SendStep::Publish);
         }
-        if send.bytes <= self.channels.eager_limit {
+        let has_cell = send.bytes <= self.channels.eager_limit;
+        let hopes = || self.hopes && self.folding.is_none() && self.can_publish(k);
+        if has_cell && !hopes() {
             return self.find_buffer(send);
         }
         let mut in_chunks = true;
         for out in &self.channels.outbound[send.targets.clone()] {
             in_chunks &= out.ready(self.number)?;
+        }
+        if !in_chunks && has_cell {
+            return self.find_buffer(send);
+        }
+        if !in_chunks && self.can_publish(k) {
+            return Some(SendStep::Publish);
         }
         if !in_chunks || self.sends_from_device(k) {
             return Some(SendStep::ByMpi);
@@ -147,6 +157,10 @@ impl Shm {
             SendStep::Publish => self.publish(k),
             SendStep::Conclude => self.conclude(k),
             SendStep::Announce(memory) => self.begin_chunks(k, memory),
+            SendStep::Turn(memory) => {
+                self.turn(k, memory);
+                Ok(())
+            }
             SendStep::Chunk => {
                 self.send_chunk(k);
                 Ok(())
@@ -219,7 +233,7 @@ impl Shm {
         send.before.clear();
         send.state = SendState::Chunks { written: 0, all: count };
         for out in &channels.outbound[send.targets.clone()] {
-            let before = out.chunks.load(Ordering::Relaxed);
+            let before = out.take_chunks(count);
             send.before.push(before);
             let acks = channels.acks(out);
             let words = [before, send.bytes as u64, memory.into(), chunk as u64];
@@ -248,7 +262,6 @@ impl Shm {
             }
         }
         for (out, before) in outs.iter().zip(&send.before) {
-            out.chunks.store(before + written + 1, Ordering::Relaxed);
             out.ring().set_chunks_written(before + written + 1);
         }
         let state = if written + 1 == all { SendState::Done } else { SendState::Chunks { written: written + 1, all } };

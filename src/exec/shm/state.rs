@@ -170,6 +170,8 @@ pub(super) struct InMessage {
     pub(super) unfolded: usize,
     /// True until its cell in the ring is released.
     pub(super) in_ring: bool,
+    /// Until when it may come in chunks, though it could be copied from its sender's memory.
+    pub(super) until: Option<Instant>,
 }
 
 impl OutMessage {
@@ -206,6 +208,7 @@ impl InMessage {
             strays: Vec::new(),
             unfolded: 0,
             in_ring: false,
+            until: None,
         }
     }
 }
@@ -221,6 +224,11 @@ pub struct Shm {
     pub(super) short: usize,
     /// True for requests: the caller need not come back soon after the start.
     pub(super) started_only: bool,
+    /// True while the caller waits, and long messages that were announced may come in chunks.
+    pub(super) waits: bool,
+    /// True for some microseconds, in which messages that a cell has room for wait for a receiver
+    /// that takes them in chunks.
+    pub(super) hopes: bool,
     pub(super) number: u64,
     pub(super) active: bool,
     /// Cached facts about the datatypes, by field: send side, receive side.

@@ -73,6 +73,8 @@ pub enum SingleCopy {
     AboveCell,
     /// Those of at least so many bytes.
     From(u64),
+    /// Those that are longer than a cell, of started calls, whose sender is away.
+    Away,
     /// None.
     Never,
 }
@@ -86,6 +88,7 @@ impl SingleCopy {
             SingleCopy::Auto => 0,
             SingleCopy::AboveCell => 1,
             SingleCopy::Never => 2,
+            SingleCopy::Away => 3,
             SingleCopy::From(bytes) => bytes,
         }
     }
@@ -245,7 +248,7 @@ impl Hints {
             hints.shared_memory = v.number(0..=1 << 30)?;
         }
         if let Some(v) = value(SINGLE_COPY)? {
-            let mut words = vec![("auto", SingleCopy::Auto)];
+            let mut words = vec![("auto", SingleCopy::Auto), ("away", SingleCopy::Away)];
             words.extend(TRUTH.map(|(text, value)| (text, if value { SingleCopy::AboveCell } else { SingleCopy::Never })));
             hints.single_copy = match v.text.trim().parse() {
                 Ok(bytes) if bytes >= SingleCopy::LEAST => SingleCopy::From(bytes),

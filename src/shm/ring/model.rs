@@ -294,6 +294,34 @@ fn one_side_gets_a_message() {
     });
 }
 
+/// A message that stays in its sender's memory, whose receiver waits for it: it claims it, or the
+/// sender turns it into chunks, and both know which.
+#[test]
+fn a_message_is_turned_or_claimed() {
+    check(None, || {
+        let way = Arc::new(Direction::new());
+        let other = Arc::clone(&way);
+        let receiver = thread::spawn(move || {
+            while other.ring.header(0).is_none() {
+                thread::yield_now();
+            }
+            other.ring.set_takes_chunks(0);
+            if other.ring.claim(0) {
+                return None;
+            }
+            while other.ring.fate(0) == Fate::Turning {
+                thread::yield_now();
+            }
+            assert_eq!(other.ring.fate(0), Fate::InChunks);
+            Some(other.ring.turned(0))
+        });
+        let sender = Sender::default();
+        sender.put(0, &way.ring, Header { bytes: 0, location: AT_SENDER, acks: 0 }, &[7, 8, 9]);
+        let turned = way.ring.takes_chunks(0) && way.ring.turn(0, [1, 2, 3, 4]);
+        assert_eq!(receiver.join().unwrap(), turned.then_some([1, 2, 3, 4]));
+    });
+}
+
 /// The steps of `doorbell.rs`: either the process that is about to sleep sees the message, or its
 /// sender sees that someone is about to sleep. The wake-up itself is the kernel's.
 #[test]
