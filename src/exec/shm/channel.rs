@@ -260,8 +260,8 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// The channels that a process wants, and the memory of its own that they need.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. `copied` says which messages are copied from the
-/// sender's memory.
+/// memory. `bytes` is the most memory for a target. `copied` says which messages are copied from
+/// the sender's memory.
 pub struct Wish<'a> {
     team: &'a Team,
     common: &'a [bool],
