@@ -37,9 +37,9 @@ pub const MOST: usize = 60;
 const BRIEF: f64 = 0.25;
 const BRIEF_LEAST: usize = 3;
 
-/// A candidate leaves a brief race if it took this many times as long as the fastest one: in turns
-/// of several calls after the first sweep that counts, in turns of one call after the second one,
-/// and by its faster call.
+/// A candidate leaves a brief race if it took this many times as long as the fastest one: after the
+/// first sweep that counts, and where a single call of a turn counts after the second one, by its
+/// faster call.
 const HOPELESS: f64 = 2.0;
 
 /// The most that a wrong choice may cost, as a fraction of the time.
@@ -74,7 +74,7 @@ impl Race {
     }
 
     /// Begins a race that ends as soon as its calls have taken a bounded time and a few sweeps have
-    /// counted, or one candidate is left. Turns of long calls are one call.
+    /// counted, or one candidate is left. Turns of the first sweep are one call.
     pub fn brief(candidates: usize) -> Race {
         Race::with(candidates, 1, Some(0.0))
     }
@@ -109,7 +109,7 @@ impl Race {
         }
         let Some(sweeps) = &mut self.sweeps else {
             let shortest = turns.map(|turn| turn[turn.len() - 1]).fold(f64::INFINITY, f64::min);
-            self.turn = to_usize(whole((TURN_TIME / shortest).clamp(self.turn as f64, TURN[1] as f64)));
+            self.turn = to_usize(whole((TURN_TIME / shortest).clamp(TURN[0] as f64, TURN[1] as f64)));
             self.sweeps = Some(0);
             self.begin_sweep(running);
             return;
@@ -124,7 +124,7 @@ impl Race {
         let Some(best) = best else { return };
         if let Some(spent) = self.spent {
             // one call may have lost a segment
-            if sweeps == if self.turn > 1 { 1 } else { 2 } {
+            if sweeps == if self.turn > TURN[0] { 1 } else { 2 } {
                 let least = |candidate: usize| self.times[candidate].iter().copied().fold(f64::INFINITY, f64::min);
                 let bound = HOPELESS * median(&self.times[best]);
                 running.retain(|&candidate| least(candidate) <= bound);
@@ -233,17 +233,17 @@ mod tests {
     #[test]
     fn brief_races_are_brief() {
         let brief = |times: &[f64]| run_race(Race::brief(times.len()), times.len(), |_, candidate| times[candidate]);
-        // long calls: one in a turn
-        assert_eq!(brief(&[0.2, 0.11, 0.2]), (1, 4 * 3));
+        // long calls: two in a turn, but for the first one
+        assert_eq!(brief(&[0.2, 0.11, 0.2]), (1, (1 + 3 * 2) * 3));
         // clear losers leave after the second turn that counts, or after the first one where turns
-        // have two calls or more
-        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, 3 * 3 + 2));
-        assert_eq!(brief(&[0.2, 3.0]), (0, 3 * 2));
-        assert_eq!(brief(&[0.004, 0.009]), (0, 2 + 2 * 2));
+        // have more calls
+        assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, (1 + 2 * 2) * 3 + 2 * 2));
+        assert_eq!(brief(&[0.2, 3.0]), (0, (1 + 2 * 2) * 2));
+        assert_eq!(brief(&[0.001, 0.003]), (0, (1 + 8) * 2));
         // one slow call says nothing
-        for slow in 2..6 {
+        for slow in 2..14 {
             let time = |call: usize, candidate: usize| if call == slow { 3.0 } else { [0.2, 0.1][candidate] };
-            assert_eq!(run_race(Race::brief(2), 2, time), (1, 4 * 2));
+            assert_eq!(run_race(Race::brief(2), 2, time), (1, (1 + 3 * 2) * 2));
         }
         // eight calls of a turn as soon as it is known that they are short
         assert_eq!(brief(&[1e-5, 2e-5, 1.5e-5]), (0, 3 + 8 * (3 + 3 * (LEAST - 1))));
