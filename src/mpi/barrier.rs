@@ -81,32 +81,6 @@ impl Barrier {
         }
     }
 
-    /// Tells the processes that wait for this one a word, as it gives up. Whoever gets it there and
-    /// does the same lets all know.
-    #[cold]
-    pub fn call_off(&mut self, word: u32, comm: &Comm) {
-        self.merged = (self.merge)(self.merged, word);
-        let first = self.unsent.or(self.at.map(|at| at + 1)).unwrap_or(0);
-        for round in first..self.rounds.len() {
-            // one that MPI refuses is late by what the next barrier takes to fail
-            let _ = self.send(round, comm);
-        }
-    }
-
-    /// Returns the words of those rounds that have come before their turn, merged. For a process
-    /// that has waited for long, as one that it waits for may have ended, and others know. The
-    /// barrier must be armed.
-    #[cold]
-    pub fn news(&mut self) -> Result<u32> {
-        let (first, mut words) = (self.at.map_or(0, |at| at + 1), self.merged);
-        for round in self.rounds.iter_mut().skip(first) {
-            if round.receive.test()? {
-                words = (self.merge)(words, *round.incoming);
-            }
-        }
-        Ok(words)
-    }
-
     /// Gives up a barrier that will not end. Memory in which MPI may still read or write is leaked.
     #[cold]
     pub fn give_up(&mut self) {

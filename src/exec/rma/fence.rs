@@ -5,9 +5,9 @@
 //! it. MPIs build it of puts, flushes and a barrier; so does this, with a barrier that is polled.
 //! As calls use the window in turn, the barriers of all processes have the same order.
 //!
-//! A round that cannot end on a process ends the window for all: the barrier's word says who has
-//! died, or could not complete a put or send. Who gives up a barrier tells that to the processes
-//! that wait for it there, and they do the same: only processes of one node find one that has died.
+//! A round that cannot end on a process ends the window for all: the barrier's word says who could
+//! not complete a put. Who gives up a barrier tells all others by messages of 4 bytes, for which
+//! they look now and then: only processes of one node find one that has died.
 
 use std::ops::Range;
 
@@ -21,7 +21,8 @@ use crate::mpi::liveness;
 use crate::mpi::message::Request;
 use crate::util::cast::to_u32;
 
-/// In a barrier's word, beside the number of a process, counted from 1: it has died.
+/// In the word of a barrier or its news, beside the number of a process, counted from 1: it has
+/// died.
 const DEAD: u32 = 1 << 31;
 
 impl Round {
@@ -110,17 +111,16 @@ impl Round {
         to_u32(self.me) + 1
     }
 
-    /// Gives up if a process that has given up the barrier says so.
+    /// Gives up if a process that has given up a barrier says so.
     #[cold]
     pub(super) fn look_for_news(&mut self) {
-        let Self { fence: Some(fence), stage: Stage::Open, .. } = self else { return };
-        match fence.news() {
-            Ok(0) => {}
-            Ok(word) => self.end_by_word(word, Some(word)),
-            Err(e) => {
-                self.note(e);
-                self.give_up_fence(Some(self.own_word()));
-            }
+        if self.stage != Stage::Open || !self.exposed {
+            return;
+        }
+        match self.link.news() {
+            Ok(None) => {}
+            Ok(Some(word)) => self.end_by_word(word, None),
+            Err(e) => self.note(e),
         }
     }
 
@@ -157,15 +157,16 @@ impl Round {
     }
 
     /// Ends the round without its barrier, and with it the use of the window. `tell`: what the
-    /// processes must hear that wait for this one in the barrier.
+    /// others must hear, unless they have been told before.
     #[cold]
     fn give_up_fence(&mut self, tell: Option<u32>) {
+        if let Some(word) = tell.filter(|_| !self.link.is_closed()) {
+            self.link.tell(word, to_u32(self.me));
+        }
         self.link.close();
-        let tell = tell.filter(|_| self.exposed);
         (self.exposed, self.accessed) = (false, true);
         let mut stuck = false;
         if let Some(fence) = &mut self.fence {
-            tell.into_iter().for_each(|word| fence.call_off(word, self.link.comm()));
             fence.give_up();
         }
         for recv in &mut self.ins {

@@ -10,20 +10,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::slots::{Slot, divide};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::finalize;
 use crate::mpi::landing::{Group, Landing, Target};
+use crate::mpi::message::{self, Mode, bytes_at};
 use crate::mpi::p2p::Requests;
 use crate::schedule::Algorithm;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32};
 use crate::util::turns::Turns;
 
-/// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, and the
-/// first of data.
+/// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, the news
+/// that one has been given up, and the first of data.
 const SLOTS: i32 = 1;
 pub const ANSWER: i32 = 2;
 pub const FENCE: i32 = 3;
+pub const NEWS: i32 = 4;
 const FIRST_DATA: u64 = 16;
 
 /// How many messages have tags of their own, so that those differ that are under way together.
@@ -183,6 +186,37 @@ impl Link {
     #[cold]
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells all other processes a word, as a barrier that they wait in will not end. What MPI
+    /// refuses to send is lost: nothing is left that could tell more.
+    #[cold]
+    pub fn tell(&self, word: u32, me: Rank) {
+        let (dead, mut sent) = (self.dead(), Vec::new());
+        for rank in (0..self.processes()).filter(|&rank| rank != me && !dead.contains(&rank)) {
+            let memory = word.to_ne_bytes().to_vec();
+            let block = bytes_at(memory.as_ptr(), memory.len() as u64);
+            // SAFETY: the bytes are on the heap, and are left to MPI until they have been sent.
+            if let Ok(request) = unsafe { message::send(Mode::Standard, &block, rank, NEWS, self.comm()) } {
+                sent.push(finalize::Message { request, memory, receiver: None });
+            }
+        }
+        finalize::leave(sent);
+    }
+
+    /// Returns the word that a process has told, if one has.
+    #[cold]
+    pub fn news(&self) -> Result<Option<u32>> {
+        let mut word = [0u32];
+        let bytes = size_of_val(&word) as u64;
+        let Some(found) = message::probe(None, NEWS, false, self.comm())? else { return Ok(None) };
+        if found.status.bytes != bytes {
+            return Err(Error::Internal("a barrier's news have another length".into()).into());
+        }
+        // SAFETY: the message has come, so that its receive ends here; there is room for it.
+        let mut request = unsafe { found.receive(word.as_mut_ptr().cast(), self.comm()) }?;
+        while !request.test()? {}
+        Ok(Some(word[0]))
     }
 
     /// True if targets take no part in epochs.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::mpi::finalize;
+use crate::mpi::{self, finalize};
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
 use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Receiver, Ring, Sender};
@@ -146,8 +146,11 @@ pub struct Channels {
     pub eager_limit: usize,
     /// Least bytes of a message that is copied once, where that is permitted.
     pub single_from: u64,
-    /// True if messages are copied once only where their sender may leave before they have come.
+    /// True if messages are copied once only where their sender may leave before they have come;
+    /// and if such a message can be turned into one in chunks, as only one thread calls MPI:
+    /// another one might take the memory for the chunks at the same time.
     pub away_only: bool,
+    pub turns: bool,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
@@ -196,18 +199,6 @@ impl Outbound {
     /// Takes the numbers of so many chunks. Returns the first one.
     pub fn take_chunks(&self, count: u64) -> u64 {
         self.chunks.fetch_add(count, Ordering::Relaxed)
-    }
-
-    /// The same if no other message is coming in chunks.
-    pub fn take_chunks_alone(&self, count: u64) -> Option<u64> {
-        let before = self.chunks.load(Ordering::Relaxed);
-        let takes = || self.chunks.compare_exchange(before, before + count, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        (self.ring().chunks_read() == before && takes()).then_some(before)
-    }
-
-    /// Gives numbers back of which no chunk was written, after [`Outbound::take_chunks_alone`].
-    pub fn return_chunks(&self, count: u64) {
-        self.chunks.fetch_sub(count, Ordering::Relaxed);
     }
 
     /// True if all chunks of messages so far have been read.
@@ -410,6 +401,7 @@ pub fn make(
     if tags < 2 {
         return Ok(None);
     }
+    let several_threads = mpi::has_several_threads()?;
     let &Wish { team, common, copied, large_buffer, memory, .. } = wish;
     let (targets, sources) = (&wish.targets, &wish.sources);
     let segment = match prepared {
@@ -476,6 +468,7 @@ pub fn make(
             eager_limit: large_buffer,
             single_from: if let Copied::From(from) = copied { from.min(large_buffer as u64 + 1) } else { u64::MAX },
             away_only: copied == Copied::Away,
+            turns: copied == Copied::Away && !team.oversubscribed() && !several_threads,
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,

@@ -177,6 +177,12 @@ impl Shm {
         self.by_mpi = false;
     }
 
+    /// True if a message that waits for its receivers can be announced to them instead.
+    fn can_be_left(&self, k: usize) -> bool {
+        let send = &self.sends()[k];
+        self.channels.away_only && send.bytes > self.channels.eager_limit && self.has_room(send) && self.can_publish(k)
+    }
+
     /// Sends by MPI what has waited too long: its receiver may be waiting for it while earlier
     /// messages still fill its ring; or it has started its call, and waits for something else.
     #[cold]
@@ -198,6 +204,8 @@ impl Shm {
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k];
                     let sent = match self.sends()[i].state {
+                        // its receiver turns or copies it when it comes
+                        SendState::Waiting if self.can_be_left(i) => self.publish(i),
                         SendState::Waiting => {
                             self.sending.swap_remove(k);
                             self.send_by_mpi(i)

@@ -359,7 +359,7 @@ impl Executor for Shm {
         if self.channels.oversubscribed {
             self.wait_oversubscribed();
         } else {
-            if self.channels.away_only {
+            if self.channels.turns {
                 self.begin_to_wait();
             }
             self.wait_on_own_core();

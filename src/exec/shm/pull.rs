@@ -14,6 +14,7 @@
 //! receiver refuses the message, since the kernel cannot read it (memory of a driver, say).
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::channel::{MOST_PARTS, Outbound, Part};
@@ -24,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
 use crate::observe::Medium;
 use crate::shm::peer_memory::{self, Span};
-use crate::shm::ring::{AT_SENDER, Fate, Header, WORDS};
+use crate::shm::ring::{AT_SENDER, Fate, Header};
 use crate::util::cast::to_usize;
 
 /// Bytes that are copied at a time to blocks that are not contiguous: they stay in the cache until
@@ -133,8 +134,10 @@ impl Shm {
         if !self.waits || out.is_gone() || !out.ring().takes_chunks(self.number) || !divisible() {
             return None;
         }
-        (out.ring().fate(self.number) == Fate::Open && out.chunks_are_read())
-            .then(|| self.channels.chunk_memory(&send.targets, &self.holders(send)))
+        let holders = self.holders(send);
+        let is_free = || self.channels.outbound[holders.clone()].iter().all(Outbound::chunks_are_read);
+        (out.ring().fate(self.number) == Fate::Open && is_free())
+            .then(|| self.channels.chunk_memory(&send.targets, &holders))
             .flatten()
     }
 
@@ -145,10 +148,11 @@ impl Shm {
         let Self { channels, all, each, to_all, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         let (out, count) = (&channels.outbound[send.targets.start], send.bytes.div_ceil(chunk) as u64);
-        let Some(before) = out.take_chunks_alone(count) else { return };
+        let before = out.chunks.load(Ordering::Relaxed);
         if !out.ring().turn(number, [before, send.bytes as u64, location.into(), chunk as u64]) {
-            return out.return_chunks(count);
+            return;
         }
+        out.take_chunks(count);
         send.memory = memory;
         send.before.clear();
         send.before.push(before);
@@ -199,7 +203,8 @@ impl Shm {
         }
         send.state = SendState::Published;
         let location = channels.put_parts(&send.targets, *number, &send.parts);
-        let words = [send.bytes as u64, send.parts.len() as u64, location.into()];
+        let can_turn = channels.turns && send.targets.len() == 1;
+        let words = [send.bytes as u64, send.parts.len() as u64, location.into(), can_turn.into()];
         for out in &channels.outbound[send.targets.clone()] {
             let acks = channels.acks(out);
             out.sender.put(*number, out.ring(), Header { bytes: 0, location: AT_SENDER, acks }, &words);
@@ -267,7 +272,9 @@ impl Shm {
     /// leave for MPI after the next test.
     #[cold]
     pub(super) fn open_published(&mut self, i: usize) -> Result<()> {
-        let ring = self.channels.inbound[i].ring();
+        let (ring, mut words) = (self.channels.inbound[i].ring(), [0u64; 4]);
+        ring.words(self.number, &mut words);
+        let [bytes, count, location, can_turn] = words;
         match ring.fate(self.number) {
             // until its sender has said how
             Fate::Turning => return Ok(()),
@@ -275,7 +282,7 @@ impl Shm {
                 let words = ring.turned(self.number);
                 return self.begin_to_take_chunks(i, words);
             }
-            Fate::Open if self.may_be_turned(i) => return Ok(()),
+            Fate::Open if can_turn != 0 && self.may_be_turned(i) => return Ok(()),
             Fate::Open | Fate::Claimed | Fate::Refused | Fate::Withdrawn => {}
         }
         let source = &self.channels.inbound[i];
@@ -285,9 +292,6 @@ impl Shm {
             }
             return Ok(());
         }
-        let mut words = [0u64; WORDS];
-        source.ring().words(self.number, &mut words);
-        let [bytes, count, location, ..] = words;
         if let Err(e) = self.check(i, bytes) {
             return self.drop_published(i, e);
         }

@@ -264,7 +264,12 @@ impl Shm {
         for (out, before) in outs.iter().zip(&send.before) {
             out.ring().set_chunks_written(before + written + 1);
         }
-        let state = if written + 1 == all { SendState::Done } else { SendState::Chunks { written: written + 1, all } };
+        let state = match written + 1 {
+            // one that was turned: until it has been read, what is started next would find no room
+            written if written == all && self.started_only => SendState::Published,
+            written if written == all => SendState::Done,
+            written => SendState::Chunks { written, all },
+        };
         self.send_mut(k).state = state;
     }
 
