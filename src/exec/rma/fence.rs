@@ -58,7 +58,8 @@ impl Round {
             let again = fence.arm(link.comm());
             self.note(e);
             if again.is_err() {
-                return self.give_up_fence(Some(self.own_word()));
+                let word = self.own_word();
+                return self.give_up_fence(Some(word));
             }
         }
         self.pack_all();
@@ -81,7 +82,8 @@ impl Round {
     /// Enters the barrier once all messages have left. When it ends, takes those of the sources out
     /// of their slots.
     pub(super) fn look_at_fence(&mut self) {
-        let word = if self.outs.iter().any(|out| out.refused) { self.own_word() } else { 0 };
+        let enters = self.accessed && self.fence.as_ref().is_some_and(|fence| !fence.is_entered());
+        let word = if enters && self.outs.iter().any(|out| out.refused) { self.own_word() } else { 0 };
         let Self { link, fence, accessed, .. } = self;
         let (Some(fence), true) = (fence, *accessed) else { return };
         let entered = if fence.is_entered() { Ok(()) } else { fence.enter(word, link.comm()) };
@@ -100,15 +102,24 @@ impl Round {
                 let again = fence.send_again(link.comm());
                 self.note(e);
                 if !matches!(again, Ok(true)) {
-                    self.give_up_fence(Some(self.own_word()));
+                    let word = self.own_word();
+                    self.give_up_fence(Some(word));
                 }
             }
         }
     }
 
-    /// The word that says that this process has failed.
-    fn own_word(&self) -> u32 {
-        to_u32(self.me) + 1
+    /// The word that says that this process has failed, or if MPI has failed it because another one
+    /// has died, that.
+    #[cold]
+    fn own_word(&mut self) -> u32 {
+        let error = self.failure.take().map(|error| liveness::explain(error, self.link.comm().view(), None));
+        let word = match error.as_deref() {
+            Some(&Error::Gone { rank }) => DEAD | (rank + 1),
+            _ => to_u32(self.me) + 1,
+        };
+        self.failure = error;
+        word
     }
 
     /// Gives up if a process that has given up a barrier says so.
