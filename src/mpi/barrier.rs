@@ -51,12 +51,12 @@ impl Barrier {
 
     /// Posts the receives of all rounds, except those that an earlier attempt has posted.
     pub fn arm(&mut self, comm: &Comm) -> Result<()> {
-        self.at = None;
         for round in self.rounds.iter_mut().filter(|round| round.receive.is_null()) {
             let at = (&raw mut *round.incoming).cast();
             // SAFETY: the boxed value does not move and is read only after the receive completes.
             round.receive = unsafe { message::receive(at, BYTES, Some(round.from), Some(self.tag), comm) }?;
         }
+        self.at = None;
         Ok(())
     }
 

@@ -183,6 +183,7 @@ impl Call<'_> {
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
         let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|operation| requested & operation.bit() != 0).collect();
         let operations = kinds(requested);
+        let unit = hints.weight_unit.unwrap_or(1).into();
         let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
         let Candidates { mut selected, open } = match reused {
             Some(selected) => Candidates { selected: vec![selected], open: None },
@@ -193,7 +194,6 @@ impl Call<'_> {
                 {
                     hints.learn_machine(machine, origin);
                 }
-                let unit = hints.weight_unit.unwrap_or(1).into();
                 let calls = trial::calls(&wanted, outline, unit, team.size());
                 select_schedules(&private, &hints, &input, grid, outline, agreed.star, calls)?
             }
@@ -256,7 +256,6 @@ impl Call<'_> {
         let restart = |operation: Operation| all_tags[operation as usize].restart(given[operation as usize]);
         if let (Some(open), Some((place, operation))) = (open, trial::operation(&wanted)) {
             restart(operation);
-            let unit = hints.weight_unit.unwrap_or(1).into();
             let settled = trial::run(|timed| settings(place, &transports, timed, None), &selected, unit, team.size())?;
             if let Some(winner) = &settled
                 && private.rank()? == 0
