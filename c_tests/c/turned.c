@@ -27,9 +27,9 @@ static void pause_for(double seconds) {
 
 /* both wait, one of them later, or one of them tests, in turns */
 static void waits_and_tests(void) {
-  static const int lengths[] = {MOST, 1300000, 2000003};
+  static const int lengths[] = {MOST, 1300000, 2000003, 600000, 1000003};
   char *send = malloc(MOST), *have = malloc(MOST);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 5; k++) {
     int bytes = lengths[k];
     MPIX_Request plan;
     OK(MPIX_Neighbor_alltoall_plan(send, bytes, MPI_CHAR, have, bytes, MPI_CHAR, comm, MPI_INFO_NULL, &plan));

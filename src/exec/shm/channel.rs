@@ -61,9 +61,9 @@ const APART: usize = 1024;
 /// Most bytes of messages that use two large buffers in turn.
 const LONGEST_IN_TURN: usize = 128 << 10;
 
-/// Most bytes of a message of a blocking call that goes through a cell where chunks were measured
-/// to be faster than a copy by the kernel. 1 MiB took 2.4 times as long as in chunks between cores
-/// that are far from each other, and as long between others (benches/shm.c).
+/// Most bytes of a message that goes through a cell where chunks were measured to be faster than a
+/// copy by the kernel. 1 MiB took 2.4 times as long as in chunks between cores that are far from
+/// each other, and as long between others (benches/shm.c).
 const LONGEST_BESIDE_CHUNKS: usize = 512 << 10;
 
 /// Bytes in front of the large buffers, and behind the last one.
@@ -629,9 +629,16 @@ impl Channels {
         let below = usize::try_from(self.single_from - 1).unwrap_or(usize::MAX);
         match reads {
             true if self.away_only && !started_only && !self.oversubscribed => limit.min(LONGEST_BESIDE_CHUNKS),
-            true => limit.min(below),
+            true => self.longest_in_cell(false, limit).min(below),
             false => limit,
         }
+    }
+
+    /// Most bytes of a message of a started call that goes through a cell although its receiver can
+    /// read the sender's memory; `folds`: it is combined from there. `limit` is the sender's eager
+    /// limit.
+    pub fn longest_in_cell(&self, folds: bool, limit: usize) -> usize {
+        if self.turns && !folds { limit.min(LONGEST_BESIDE_CHUNKS) } else { limit }
     }
 
     /// Of the sources and targets, how many copy long messages from the sender's memory; and how

@@ -120,7 +120,8 @@ impl Shm {
     pub(super) fn is_to_publish(&self, k: usize) -> bool {
         let send = &self.sends()[k];
         let saves = || self.folding.is_none() && blocks::staged_bytes(&self.inputs[send.blocks.clone()]) == 0;
-        let is_long = send.bytes > self.channels.eager_limit && (self.started_only || !self.channels.away_only);
+        let longest = self.channels.longest_in_cell(self.folding.is_some(), self.channels.eager_limit);
+        let is_long = send.bytes > longest && (self.started_only || !self.channels.away_only);
         (is_long || (send.bytes as u64 >= self.channels.single_from && saves())) && self.can_publish(k)
     }
 
@@ -166,7 +167,8 @@ impl Shm {
         self.waits = true;
         for &i in &self.receiving {
             let (recv, source) = (&self.recvs[i], &self.channels.inbound[i]);
-            let is_long = recv.bytes > source.eager_limit && source.process.is_some();
+            let longest = self.channels.longest_in_cell(self.folding.is_some(), source.eager_limit);
+            let is_long = recv.bytes > longest && source.process.is_some();
             if is_long && matches!(recv.state, RecvState::Waiting) && !self.receives_on_device(i) {
                 source.ring().set_takes_chunks(self.number);
             }
