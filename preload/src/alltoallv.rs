@@ -136,6 +136,9 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
     let Some(fewest) = settings::get().alltoallv else {
         return native();
     };
+    if !guard::has_world() {
+        return native();
+    }
     if comm == RSMPI_COMM_NULL {
         passed::count(function, Mode::Blocking, || Reason::Arguments);
         return native();

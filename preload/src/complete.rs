@@ -479,7 +479,8 @@ pub unsafe fn startall(count: c_int, requests: *mut MPI_Request, native: impl Fn
             return native();
         };
         // null requests must not be started
-        let places: Vec<usize> = (0..list.native.len()).filter(|i| !list.ours.contains(i)).collect();
+        let mut ours = list.ours.iter().peekable();
+        let places: Vec<usize> = (0..list.native.len()).filter(|i| ours.next_if_eq(&i).is_none()).collect();
         let mut theirs: Vec<MPI_Request> = places.iter().map(|&i| list.native[i]).collect();
         if !theirs.is_empty() {
             let startall = next!(MPI_Startall: fn(c_int, *mut MPI_Request));

@@ -22,7 +22,7 @@ pub unsafe fn made(code: c_int, parent: MPI_Comm, newcomm: *const MPI_Comm) -> c
     // SAFETY: the caller vouches for both, and MPI has written to the pointer; a constant of
     // mpi-sys' C file.
     unsafe {
-        if code == SUCCESS && *newcomm != mpi_sys::RSMPI_COMM_NULL {
+        if code == SUCCESS && guard::has_world() && *newcomm != mpi_sys::RSMPI_COMM_NULL {
             let _inside = guard::enter();
             state::attach(*newcomm, *newcomm, &idle::pool_of(parent));
             passed::seen(*newcomm);
@@ -36,7 +36,7 @@ pub unsafe fn made(code: c_int, parent: MPI_Comm, newcomm: *const MPI_Comm) -> c
 /// # Safety
 /// As for `made`; `comm` must be the communicator.
 pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) -> c_int {
-    if code != SUCCESS {
+    if code != SUCCESS || !guard::has_world() {
         return code;
     }
     // SAFETY: as in `made`. The new communicator has the program's attributes; the old one's shadow

@@ -7,7 +7,9 @@
 // of 16, with all of this crate (benches/passthrough.c).
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::errors::SUCCESS;
 use crate::settings;
 
 thread_local! {
@@ -37,6 +39,20 @@ impl Drop for Inside {
 #[inline(always)]
 pub fn passes() -> bool {
     DEPTH.get() > 0 || settings::get().off
+}
+
+/// True once the program has initialized the world model: programs with sessions alone have no
+/// `MPI_COMM_SELF`, where the library keeps what it needs.
+pub fn has_world() -> bool {
+    static HAS: AtomicBool = AtomicBool::new(false);
+    if HAS.load(Ordering::Relaxed) {
+        return true;
+    }
+    let mut flag = 0;
+    // SAFETY: may be called at any time; the result is a local.
+    let has = unsafe { mpi_sys::MPI_Initialized(&mut flag) } == SUCCESS && flag != 0;
+    HAS.store(has, Ordering::Relaxed);
+    has
 }
 
 /// Runs the body of a function that a program called. If it panics before calling MPI, the call is

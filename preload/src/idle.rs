@@ -52,6 +52,8 @@ pub enum Agreed {
     Changed(Shadow),
     /// It needs a new one, with this number.
     New(i64),
+    /// It gets none, as a process cannot have one.
+    None,
 }
 
 /// The pool of a communicator from which others are made. It is in vain if the communicator can
@@ -113,7 +115,7 @@ impl Pool {
     /// attach one. Collective over `comm`: one reduction of six words.
     ///
     /// # Errors
-    /// A process has ended, or one cannot attach a shadow.
+    /// A process has ended.
     ///
     /// # Safety
     /// `comm` must be the communicator, with this shape; the thread must be inside.
@@ -136,7 +138,7 @@ impl Pool {
         };
         others.into_iter().flatten().for_each(|shadow| self.keep(shadow));
         match (taken, least?) {
-            (_, [.., 0]) => Err(Error::Internal("an attribute cannot be made".into()).into()),
+            (_, [.., 0]) => Ok(Agreed::None),
             (Some(taken), _) => Ok(taken),
             (None, [.., number, _]) => Ok(Agreed::New(number)),
         }

@@ -58,8 +58,10 @@ pub fn none() -> bool {
 
 /// The locked table. The thread is inside as long as it exists, and must not wait for anything.
 pub struct Table {
-    // dropped in this order: what dropping an entry calls is inside too
+    // dropped in this order: what dropping an entry calls is inside too, and may wait, or run a
+    // program's callbacks, which use the table
     table: MutexGuard<'static, Option<HashMap<usize, Entry>>>,
+    removed: Vec<Entry>,
     _inside: guard::Inside,
 }
 
@@ -97,7 +99,7 @@ fn key(request: MPI_Request) -> usize {
 /// Locks the table.
 pub fn table() -> Table {
     let inside = guard::enter();
-    Table { table: TABLE.lock().unwrap_or_else(PoisonError::into_inner), _inside: inside }
+    Table { table: TABLE.lock().unwrap_or_else(PoisonError::into_inner), removed: Vec::new(), _inside: inside }
 }
 
 impl Table {
@@ -225,7 +227,9 @@ impl Table {
             // SAFETY: the caller vouches for the pointer; the handle is a request that we have
             // made, and `free` leaves the null handle.
             unsafe {
-                table.remove(&key(*request));
+                // the last user of a communicator that the program has freed
+                let last = |entry: &Entry| Arc::strong_count(&entry.state) == 1;
+                self.removed.extend(table.remove(&key(*request)).filter(last));
                 mpi_sys::PMPI_Request_free(request);
             }
             LENGTH.store(table.len(), Ordering::Relaxed);

@@ -6,7 +6,7 @@
 //! program's callbacks.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use mpi_sys::{MPI_Comm, MPI_Info};
 use mpix_neighbor::capi::preload::{self, Topology};
@@ -31,7 +31,7 @@ pub struct Shadow {
     pub shadow: MPI_Comm,
     /// The one for requests. A program may wait for something else while a request is active, so
     /// all its messages must be posted at the start. This is another communicator if the first
-    /// one's schedule has several rounds, and `None` if the environment asks for such a schedule.
+    /// one's schedule has several rounds or puts, and `None` if the environment asks for those.
     pub for_requests: Option<MPI_Comm>,
     /// For each entry of the source list, true if it is a process.
     pub sources: Vec<bool>,
@@ -45,6 +45,19 @@ pub struct Shadow {
     pub number: i64,
     /// True if it has windows, which all its processes free together.
     pub has_windows: bool,
+    /// True once the communicator has been freed, since it has windows.
+    freed: AtomicBool,
+}
+
+/// Shadows that there are.
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Most shadows. MPICH has numbers for 2,048 communicators; a shadow takes two or three of them.
+const MOST: usize = if cfg!(mpich) { 256 } else { usize::MAX };
+
+/// True if there may be another shadow: the program needs communicators, too.
+pub fn has_room() -> bool {
+    ALIVE.load(Ordering::Relaxed) < MOST
 }
 
 // SAFETY: a communicator may be used by any thread; that collectives on it do not run at the same
@@ -65,7 +78,9 @@ impl Shadow {
             let shadow = duplicate(from).ok_or(Reason::NotMade)?;
             // frees it again if it is dropped
             let (facts, sources, targets) = (Facts::default(), Vec::new(), Vec::new());
-            let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows: true };
+            ALIVE.fetch_add(1, Ordering::Relaxed);
+            let (has_windows, freed) = (true, AtomicBool::new(false));
+            let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows, freed };
             made.with_neighborhood()
         }
     }
@@ -75,6 +90,24 @@ impl Shadow {
         let other = self.for_requests.filter(|&other| other != self.shadow);
         // SAFETY: communicators of our own.
         unsafe { preload::is_light(self.shadow) && other.is_none_or(|other| preload::is_light(other)) }
+    }
+
+    /// Frees the communicator, if it has windows, before the rest. Collective.
+    ///
+    /// # Safety
+    /// Only requests may use the shadow from now on; the thread must be inside.
+    pub unsafe fn free_windows(&self) {
+        if self.has_windows && !self.freed.swap(true, Ordering::Relaxed) {
+            let mut shadow = self.shadow;
+            // SAFETY: a communicator of our own, which is not used again: those of requests have no
+            // windows. A failure cannot be reported.
+            unsafe { mpi_sys::MPI_Comm_free(&mut shadow) };
+        }
+    }
+
+    /// True if the communicator can still be described.
+    pub fn is_there(&self) -> bool {
+        !self.freed.load(Ordering::Relaxed)
     }
 
     /// Sets the neighborhood of another graph. Collective; if it fails, it fails on all processes.
@@ -118,6 +151,7 @@ impl Shadow {
 
 impl Drop for Shadow {
     fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Ordering::Relaxed);
         if FINALIZING.load(Ordering::Acquire) {
             return;
         }
@@ -127,7 +161,9 @@ impl Drop for Shadow {
             if let Some(mut other) = self.for_requests.filter(|&other| other != self.shadow) {
                 mpi_sys::MPI_Comm_free(&mut other);
             }
-            mpi_sys::MPI_Comm_free(&mut self.shadow);
+            if self.is_there() {
+                mpi_sys::MPI_Comm_free(&mut self.shadow);
+            }
         }
     }
 }
@@ -192,6 +228,7 @@ unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape
         let mut code = mpi_sys::MPI_Info_create(&mut info);
         if code == SUCCESS {
             code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
+            mpi_sys::MPI_Info_set(info, c"mpix_transport".as_ptr(), c"messages".as_ptr());
             let set = set(other, shape, info);
             code = if code == SUCCESS { set } else { code };
             mpi_sys::MPI_Info_free(&mut info);

@@ -35,7 +35,7 @@ static ALIVE: Mutex<Vec<Weak<State>>> = Mutex::new(Vec::new());
 /// Adds all communicators that still exist to the report.
 pub fn describe_all() {
     let alive: Vec<_> = ALIVE.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
-    alive.iter().for_each(|state| schedules::describe(state.shadow));
+    alive.iter().filter(|state| state.is_there()).for_each(|state| schedules::describe(state.shadow));
 }
 
 /// The state of a communicator.
@@ -81,6 +81,20 @@ impl State {
         self.pool.upgrade().unwrap_or_default()
     }
 
+    /// Frees the windows of the shadow, since all processes are here: requests under way may keep
+    /// the rest, and end at different times.
+    fn free_windows(&self) {
+        if !self.has_windows || FINALIZING.load(Ordering::Acquire) {
+            return;
+        }
+        let _inside = guard::enter();
+        if settings::get().report && self.is_there() {
+            schedules::describe(self.shadow);
+        }
+        // SAFETY: the program's communicator is gone, so that only requests are left.
+        unsafe { self.deref().free_windows() };
+    }
+
     /// Notes that a call has failed.
     #[cold]
     pub fn note_failure(&self) {
@@ -94,7 +108,7 @@ impl Drop for State {
             return;
         }
         let _inside = guard::enter();
-        if settings::get().report {
+        if settings::get().report && self.is_there() {
             schedules::describe(self.shadow);
         }
         // a shadow is freed whenever its pool likes
@@ -162,11 +176,12 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>) {
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
-        let made = match (pool.agree(comm, shape.as_ref(), KEY.make().is_some()), shape) {
+        let can = KEY.make().is_some() && shadow::has_room() && !FINALIZING.load(Ordering::Acquire);
+        let made = match (pool.agree(comm, shape.as_ref(), can), shape) {
             (Ok(Agreed::Taken(shadow)), _) => Ok(shadow),
             (Ok(Agreed::Changed(shadow)), Some(shape)) => shadow.changed(shape),
             (Ok(Agreed::New(number)), shape) => Shadow::make(from, shape, number),
-            (Ok(Agreed::Changed(_)), None) => Err(Reason::NotMade),
+            (Ok(Agreed::Changed(_)), None) | (Ok(Agreed::None), _) => Err(Reason::NotMade),
             (Err(error), _) => {
                 // each process that noticed: others may not have
                 shadow::say("no neighborhood can be made", &error.to_string());
@@ -206,6 +221,7 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         let (state, world) = unsafe { (Arc::from_raw(value.cast_const().cast::<State>()), mpi_sys::RSMPI_COMM_WORLD) };
         // requests that still exist keep the rest alive
         *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
+        state.free_windows();
     });
     DROPPED.end();
     if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN.cast_signed() }

@@ -366,7 +366,8 @@ impl BoundNeighborhood {
     /// True if a start posts all messages of a call. The same on all processes.
     pub fn posts_at_once(&self) -> bool {
         let is_direct = self.runner.borrow().choice.algorithm == Algorithm::Direct;
-        is_direct && !self.verifies() && self.race.borrow().is_none()
+        // puts wait until their targets are ready
+        is_direct && !self.has_window() && !self.verifies() && self.race.borrow().is_none()
     }
 
     /// True if it has a window. The same on all processes.

@@ -1,9 +1,11 @@
 //! The arguments of calls that return before they are complete, captured because the caller may
 //! free its arrays and datatypes meanwhile.
 //!
-//! Arrays are copied and derived datatypes duplicated, each once. The buffers themselves stay the
-//! caller's. Operators cannot be duplicated: the caller must not free one before the call that uses
-//! it is complete.
+//! Arrays are copied, and derived datatypes replaced by others of the same data, each once. The
+//! buffers themselves stay the caller's. Operators cannot be duplicated: the caller must not free
+//! one before the call that uses it is complete.
+
+use std::sync::Arc;
 
 use super::buffers::{Blocks, Buffers, Ints, Names, Shape};
 use super::check::accept;
@@ -11,6 +13,7 @@ use super::known::Known;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{Owned, byte};
+use crate::mpi::op::Kind;
 use crate::mpi::{Datatype, Op};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
@@ -27,8 +30,8 @@ struct Side {
     extent: i64,
     blocks: Arrays,
     names: &'static Names,
-    /// Duplicates of the caller's datatypes, kept alive.
-    _own: Vec<Owned>,
+    /// What stands for the caller's datatypes, kept alive.
+    _own: Vec<Arc<Owned>>,
 }
 
 enum Arrays {
@@ -45,7 +48,10 @@ unsafe impl Send for CapturedArguments {}
 impl CapturedArguments {
     /// Captures the arguments of a call on a neighborhood.
     pub fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<CapturedArguments> {
-        let (input, output) = (Side::of(&buffers.input, n.targets(), comm)?, Side::of(&buffers.output, n.sources(), comm)?);
+        // a program's operator may look at its datatype's attributes
+        let dups = buffers.op.is_some_and(|op| op.kind() == Kind::User);
+        let input = Side::of(&buffers.input, n.targets(), comm, dups)?;
+        let output = Side::of(&buffers.output, n.sources(), comm, dups)?;
         Ok(CapturedArguments { input, output, op: buffers.op })
     }
 
@@ -55,15 +61,16 @@ impl CapturedArguments {
     }
 }
 
-/// Duplicates derived datatypes, each once.
+/// Replaces derived datatypes, each once: by duplicates if `dups` says so, else by twins.
 #[derive(Default)]
-struct Duplicates {
+struct Replaced {
     known: Known,
+    dups: bool,
     made: Vec<(Datatype, Datatype)>,
-    own: Vec<Owned>,
+    own: Vec<Arc<Owned>>,
 }
 
-impl Duplicates {
+impl Replaced {
     fn of(&mut self, datatype: Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<Datatype> {
         if !self.known.is_derived(datatype)? {
             return Ok(datatype);
@@ -71,9 +78,9 @@ impl Duplicates {
         if let Some(&(_, copy)) = self.made.iter().find(|(original, _)| *original == datatype) {
             return Ok(copy);
         }
-        // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
+        // check first: what is made of an uncommitted datatype is committed
         accept(&mut None, datatype, side, entry, comm)?;
-        let own = Owned::duplicate(datatype)?;
+        let own = if self.dups { Arc::new(Owned::duplicate(datatype)?) } else { self.known.twin(datatype)? };
         // SAFETY: it is kept beside its copies, in the captured arguments.
         let copy = unsafe { own.lend() };
         self.made.push((datatype, copy));
@@ -91,8 +98,8 @@ fn wide(ints: &Ints) -> Vec<i64> {
 }
 
 impl Side {
-    fn of(side: &Blocks, list: &[Neighbor], comm: &Comm) -> Result<Side> {
-        let mut duplicates = Duplicates::default();
+    fn of(side: &Blocks, list: &[Neighbor], comm: &Comm, dups: bool) -> Result<Side> {
+        let mut replaced = Replaced { dups, ..Replaced::default() };
         let mut datatype = side.datatype;
         let blocks = match &side.shape {
             Shape::One { count } => Arrays::One(*count),
@@ -104,17 +111,17 @@ impl Side {
                     // other entries are ignored
                     if neighbor.rank.is_some() && count > 0 {
                         let datatype = datatypes.of_block(entry, count).ok_or_else(|| side.null_datatype(entry))?;
-                        *copy = duplicates.of(datatype, side, entry, comm)?;
+                        *copy = replaced.of(datatype, side, entry, comm)?;
                     }
                 }
                 Arrays::General(counts, wide(displs), copies)
             }
         };
         if list.iter().any(|n| n.rank.is_some()) && !matches!(side.shape, Shape::General { .. }) {
-            datatype = duplicates.of(datatype, side, 0, comm)?;
+            datatype = replaced.of(datatype, side, 0, comm)?;
         }
         let (base, extent, names) = (side.base, side.extent, side.names);
-        Ok(Side { base, datatype, extent, blocks, names, _own: duplicates.own })
+        Ok(Side { base, datatype, extent, blocks, names, _own: replaced.own })
     }
 
     fn blocks(&self) -> Blocks<'_> {

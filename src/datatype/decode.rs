@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::datatype::typemap::{MOST_PIECES, Pieces, Typemap};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::Datatype;
 use crate::mpi::attribute::TypeKey;
+use crate::mpi::datatype::Owned;
 use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::to_int;
@@ -69,8 +70,22 @@ impl Freed {
             return Ok(self.remember(datatype, map));
         }
         // SAFETY: the datatype has no earlier value.
-        unsafe { KEPT.set(datatype, Kept { map: map.clone(), freed: Arc::clone(self) })? };
+        unsafe { KEPT.set(datatype, Kept { map: map.clone(), twin: Mutex::default(), freed: Arc::clone(self) })? };
         Ok(map)
+    }
+
+    /// Returns a committed datatype of the same data as a derived one, which stays when the program
+    /// frees that. It is made once: an MPI may lose memory with each one (MPICH 4.0.2: 64 bytes). It
+    /// has no attributes of the program's, whose callbacks would run.
+    pub fn twin(self: &Arc<Freed>, datatype: Datatype) -> Result<Arc<Owned>> {
+        self.typemap(datatype)?;
+        // SAFETY: what is kept is read before the datatype can be freed.
+        let kept = unsafe { KEPT.get(datatype)?.as_ref() }.ok_or_else(|| Error::Internal("a datatype was not kept".into()))?;
+        let mut twin = kept.twin.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(twin) = &*twin {
+            return Ok(Arc::clone(twin));
+        }
+        Ok(Arc::clone(twin.insert(Arc::new(Owned::twin(datatype)?))))
     }
 
     /// Returns true if the datatype is predefined, so that nobody frees it. Does not decode derived
@@ -112,6 +127,8 @@ impl Freed {
 /// A typemap attached to its datatype.
 struct Kept {
     map: Decoded,
+    /// See [`Freed::twin`].
+    twin: Mutex<Option<Arc<Owned>>>,
     freed: Arc<Freed>,
 }
 

@@ -7,6 +7,7 @@ use super::decode::Freed;
 use super::typemap::Typemap;
 use crate::error::Result;
 use crate::mpi::Datatype;
+use crate::mpi::datatype::Owned;
 
 /// Facts about the datatypes that were looked up last.
 ///
@@ -83,6 +84,11 @@ impl Known {
     /// Returns the typemap of an element (see [`Freed::typemap`]).
     pub fn typemap(&self, datatype: Datatype) -> Result<Option<Arc<Typemap>>> {
         self.recent.typemap(datatype)
+    }
+
+    /// Returns what can stand for a derived datatype (see [`Freed::twin`]).
+    pub fn twin(&self, datatype: Datatype) -> Result<Arc<Owned>> {
+        self.recent.freed()?.twin(datatype)
     }
 
     #[inline]

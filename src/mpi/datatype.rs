@@ -234,6 +234,8 @@ pub struct Owned(MPI_Datatype);
 
 // SAFETY: a handle, which may be used in any thread that may call MPI.
 unsafe impl Send for Owned {}
+// SAFETY: as above.
+unsafe impl Sync for Owned {}
 
 impl Owned {
     /// Returns the datatype.
@@ -251,6 +253,17 @@ impl Owned {
         // SAFETY: a live datatype; the result is a local.
         check(unsafe { mpi_sys::MPI_Type_dup(datatype.0, &mut copy.0) }, "MPI_Type_dup")?;
         Ok(copy)
+    }
+
+    /// Makes a committed datatype of the same data, without attributes.
+    pub fn twin(datatype: Datatype) -> Result<Owned> {
+        let mut twin = Owned(RSMPI_DATATYPE_NULL);
+        // SAFETY: a live datatype; the result is a local.
+        unsafe {
+            check(mpi_sys::MPI_Type_contiguous(1, datatype.0, &mut twin.0), "MPI_Type_contiguous")?;
+            check(mpi_sys::MPI_Type_commit(&mut twin.0), "MPI_Type_commit")?;
+        }
+        Ok(twin)
     }
 
     /// Makes a committed datatype whose one element, at `MPI_BOTTOM`, is all of the given blocks at
