@@ -161,7 +161,8 @@ extern "C" {
 // - `mpix_single_copy`: which messages within a node are copied from the sender's memory where the
 //   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
 //   those longer than a cell of shared memory; a number of bytes, also those as long; `away`, those
-//   longer than a cell of started calls whose sender is away; `false`, none.
+//   of nonblocking and persistent calls that are longer than a cell, if the sender is not waiting
+//   in the library; `false`, none.
 // - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
 //   between processes that share no memory: messages, puts into windows, or what is measured to be
 //   faster for single calls or for plans.
@@ -985,8 +986,8 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
 //
 // The blocks of all fields that go to one neighbor travel as one message where they are short:
 // where the LogGP model says that the saved startups outweigh the copies. The hint `mpix_fuse` of
-// the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`, joins them always
-// (`true`) or never (`false`). Blocks that other processes pass on are not joined.
+// the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`, fuses them always
+// (`true`) or never (`false`). Blocks that other processes pass on are not fused.
 //
 // Texts of errors name entries by their number within the field.
 //
@@ -997,7 +998,7 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
 // - `MPI_ERR_ARG`: `nfields` is negative, an array is NULL where it has entries, or calls are
 //   verified and there are more fields than tags.
 //
-// Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a joint message also takes a datatype,
+// Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a fused message also takes a datatype,
 // which is made in the call, so the persistent form serves repeated exchanges better.
 int MPIX_Neighbor_alltoallw_fields(int nfields,
                                    const void *const *sendbufs,
