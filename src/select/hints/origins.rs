@@ -69,13 +69,8 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
 ];
 
 /// Hints of sparse exchanges, likewise.
-pub(super) const EXCHANGE: [(Names, &str); 5] = [
-    (SPARSE, "auto"),
-    (SPARSE_TARGETS, "not given"),
-    (NODE_SIZE, "not given"),
-    (MATCHED_PROBE, "true"),
-    (LOGGP, "auto"),
-];
+pub(super) const EXCHANGE: [(Names, &str); 5] =
+    [(SPARSE, "auto"), (SPARSE_TARGETS, "not given"), (NODE_SIZE, "not given"), (MATCHED_PROBE, "true"), (LOGGP, "auto")];
 
 /// Two lines: the given hints, and the defaults of all others.
 pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {

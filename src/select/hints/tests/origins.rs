@@ -20,7 +20,11 @@ fn what_is_said_to_hold_by_default_does() {
         assert_eq!(by_info, usual, "{key}");
         assert_eq!(by_environment, usual, "{variable}");
         assert_eq!(by_info.machine(), Loggp::default());
-        assert!(by_info.describe().starts_with(&format!("hints given or measured: {key} = {default} (info)\n")), "{}", by_info.describe());
+        assert!(
+            by_info.describe().starts_with(&format!("hints given or measured: {key} = {default} (info)\n")),
+            "{}",
+            by_info.describe()
+        );
         let text = by_environment.describe();
         assert!(text.starts_with(&format!("hints given or measured: {key} = {default} (environment {variable})\n")), "{text}");
         let rest = text.lines().nth(1).unwrap();
