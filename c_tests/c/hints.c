@@ -1,5 +1,6 @@
 /* Messages about hints: misspelled keys and variables in the log, where each hint in effect comes
-   from; weights that are NULL. The environment of the line of the table sets the log's level. */
+   from; shared memory that is not used; weights that are NULL. The environment of the line of the
+   table sets the log's level. */
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -156,6 +157,16 @@ static void described(void) {
   OK(MPIX_Sparse_free(&result));
   holds(comm, 1, "\nhints given or measured: mpix_sparse = pex (info), mpix_loggp = big_red (info)\nhints by default: mpix_sparse_targets = not given, ");
   unsetenv("MPIX_SINGLE_COPY");
+  MPI_Info_free(&info);
+  /* shared memory carries nothing of a schedule that passes blocks on */
+  char text[8000];
+  int length, right = (me + 1) % n, left = (me + n - 1) % n;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "node_aware");
+  MPI_Info_set(info, "mpix_whole_communicator", "true");
+  OK(MPIX_Neighbor_alltoall_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
+  CHECK(!strstr(text, " of the targets"), "\"%s\" says that memory is shared", text);
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);
 }
