@@ -161,7 +161,8 @@ extern "C" {
 // - `mpix_single_copy`: which messages within a node are copied from the sender's memory where the
 //   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
 //   those longer than a cell of shared memory; a number of bytes, also those as long; `away`, those
-//   longer than a cell of started calls whose sender is away; `false`, none.
+//   of nonblocking and persistent calls that are longer than a cell, if the sender is not waiting
+//   in the library; `false`, none.
 // - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
 //   between processes that share no memory: messages, puts into windows, or what is measured to be
 //   faster for single calls or for plans.
@@ -175,12 +176,13 @@ extern "C" {
 //   `comm` make every call, and that none waits for another one's call to return before it makes
 //   its own.
 //
-// Without that promise, a process passes on blocks only of its own neighbors, with two exceptions.
-// The `scatter_` schedules pass on others, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process
-// sends to others, to each once, and nobody else sends. `combining`, for `MPIX_NEIGHBOR_GATHER` and
-// `MPIX_NEIGHBOR_ALLTOALL` on a Cartesian communicator on which all processes have neighbors at the
-// same offsets, needs the promise only where blocks pass through processes that are not neighbors
-// of their source. `node_aware`, for the same operations, always needs it.
+// Without that promise, a process passes on blocks of its own neighbors only. `scatter_binomial`,
+// `scatter_optimal` and `node_aware` therefore need it always; `combining` needs it where blocks
+// pass through processes that are not neighbors of their source. The `scatter_` schedules serve
+// `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_ACCUMULATE`, where one process sends to others, to
+// each once, and nobody else sends. `combining` (on a Cartesian communicator on which all processes
+// have neighbors at the same offsets) and `node_aware` serve all operations but
+// `MPIX_NEIGHBOR_REDUCE`.
 //
 // With `mpix_schedule` = `measure`, the first 12 to 482 calls for each algorithm are collective
 // over the processes that edges connect, directly or through others; with `mpix_whole_communicator`
@@ -197,16 +199,18 @@ extern "C" {
 // - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
 // - `MPIX_ERR_MISMATCH`: The lists of two processes do not match, or an argument differs between
 //   processes. See `MPIX_Neighbor_error_class`.
+// - `MPI_ERR_OTHER`: A process has ended.
 //
 // Errors in the arguments of one process, and lists that do not match, are reported on all
 // processes, and nothing is changed.
 //
-// Cost: Five reductions of a few words, three more where `combining` can be chosen; the first time
-// on a communicator, a duplicate of it and two allgathers. Memory: O(degree). `random_rounds` and
-// `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all
-// processes on process 0: 8 bytes for each edge and 12 for each process, freed before the function
-// returns. `auto` may also make trial calls between nodes, with blocks as long as the weights say,
-// for 0.25 s, or four by each schedule where that is longer. docs/tuning.md gives the time.
+// Cost: Two reductions of a few words at the same time, three more where `combining` can be chosen;
+// the first time on a communicator, a duplicate of it and two allgathers, and what shared memory
+// needs (docs/shared-memory.md). Memory: O(degree). `random_rounds` and `edge_coloring`, and `auto`
+// where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
+// for each edge and 12 for each process, freed before the function returns. `auto` may also make
+// trial calls between nodes, with blocks as long as the weights say, for 0.25 s, or seven calls by
+// each schedule where that is longer. docs/tuning.md gives the time.
 //
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listings 7 and 8.
 int MPIX_Neighborhood_set(int operations,
@@ -982,8 +986,8 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
 //
 // The blocks of all fields that go to one neighbor travel as one message where they are short:
 // where the LogGP model says that the saved startups outweigh the copies. The hint `mpix_fuse` of
-// the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`, joins them always
-// (`true`) or never (`false`). Blocks that other processes pass on are not joined.
+// the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`, fuses them always
+// (`true`) or never (`false`). Blocks that other processes pass on are not fused.
 //
 // Texts of errors name entries by their number within the field.
 //
@@ -994,7 +998,7 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
 // - `MPI_ERR_ARG`: `nfields` is negative, an array is NULL where it has entries, or calls are
 //   verified and there are more fields than tags.
 //
-// Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a joint message also takes a datatype,
+// Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a fused message also takes a datatype,
 // which is made in the call, so the persistent form serves repeated exchanges better.
 int MPIX_Neighbor_alltoallw_fields(int nfields,
                                    const void *const *sendbufs,
@@ -1848,10 +1852,13 @@ int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indic
 // - `MPI_ERR_INFO_VALUE`: A hint has an unknown value.
 // - `MPI_ERR_TRUNCATE`: A message is not a whole number of elements of `recvtype`.
 // - `MPI_ERR_NO_MEM`: There is no memory for what arrives. Other processes may then wait forever.
+// - `MPI_ERR_OTHER`: Another exchange on `comm` is still running, a process has ended, or a message
+//   could not be packed.
 //
 // Cost: The messages, and what the protocol needs to find their receivers (`nbx`: a synchronous
 // send for each message, and ceil(log2 P) rounds of 4 bytes; the others in docs/sparse.md). The
-// first exchange on a communicator makes a duplicate of it. Memory: what arrives.
+// first exchange on a communicator makes two duplicates of it (docs/sparse.md). Memory: what
+// arrives.
 //
 // Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data
 // Exchange.
@@ -1930,8 +1937,8 @@ int MPIX_Sparse_sources(int ntargets,
 //
 // Errors, besides those of that function:
 //
-// - `MPI_ERR_OTHER`: The function returned an error. It is not called again, and the exchange is
-//   completed.
+// - `MPI_ERR_OTHER`: The function returned an error: it is not called again, and the exchange is
+//   completed. Or as for `MPIX_Sparse_exchange`.
 int MPIX_Sparse_exchange_each(int ntargets,
                               const int *targets,
                               const void *sendbuf,
@@ -2274,8 +2281,8 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 //
 // An error on one process is an error on all.
 //
-// Cost: About twenty collective operations of a few words. Memory: 16 bytes for each process, 5 KiB
-// for each pair of processes of a node, and where there are other nodes 16 batches.
+// Cost: About twenty collective operations of a few words. Memory: 16 bytes for each process, 10
+// KiB for each pair of processes of a node, and where there are other nodes 16 batches.
 int MPIX_Sparse_window_create(void *base,
                               int count,
                               MPI_Datatype type,

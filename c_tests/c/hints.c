@@ -1,5 +1,6 @@
 /* Messages about hints: misspelled keys and variables in the log, where each hint in effect comes
-   from; weights that are NULL. The environment of the line of the table sets the log's level. */
+   from; shared memory that is not used; weights that are NULL. The environment of the line of the
+   table sets the log's level. */
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -128,7 +129,7 @@ static void described(void) {
   MPI_Comm alone, comm = test_duplicate();
   MPI_Comm_dup(MPI_COMM_SELF, &alone);
   OK(set(MPI_INFO_NULL, alone));
-  holds(alone, 0, "\nhints given: none\nhints by default: mpix_schedule = auto, mpix_weight_unit = not given, mpix_loggp = auto, mpix_split = true, mpix_seed = 1, ");
+  holds(alone, 0, "\nhints given or measured: none\nhints by default: mpix_schedule = auto, mpix_weight_unit = not given, mpix_loggp = auto, mpix_split = true, mpix_seed = 1, ");
   MPI_Comm_free(&alone);
   setenv("MPIX_SINGLE_COPY", "true", 1);
   MPI_Info_create(&info);
@@ -137,25 +138,35 @@ static void described(void) {
   setenv("MPIX_SEED", "8", 1);
   setenv("MPIX_NEIGHBOR_VERIFY", "0", 1);
   OK(set(info, comm));
-  holds(comm, 0, "\nhints given: mpix_schedule = direct (info), mpix_seed = 8 (environment MPIX_SEED)" SINGLE_COPY ", mpix_verify = 0 (environment MPIX_NEIGHBOR_VERIFY)\nhints by default: mpix_weight_unit = not given, ");
+  holds(comm, 0, "\nhints given or measured: mpix_schedule = direct (info), mpix_seed = 8 (environment MPIX_SEED)" SINGLE_COPY ", mpix_verify = 0 (environment MPIX_NEIGHBOR_VERIFY)\nhints by default: mpix_weight_unit = not given, ");
   unsetenv("MPIX_SEED");
   unsetenv("MPIX_NEIGHBOR_VERIFY");
   /* the machine's parameters hang on the communicator */
   MPIX_Loggp machine = {.latency = 1, .send_overhead = 2, .recv_overhead = 4, .gap = 5, .gap_per_byte = 0.5, .eager = 6, .deviation = 0};
   OK(MPIX_Loggp_set(&machine, comm));
   OK(set(MPI_INFO_NULL, comm));
-  holds(comm, 0, "hints given: mpix_loggp = L 1 us, o 3 us, g 5 us, G 0.5 us/B, S 6 B (MPIX_Loggp_set)" SINGLE_COPY "\n");
+  holds(comm, 0, "hints given or measured: mpix_loggp = L 1 us, o 3 us, g 5 us, G 0.5 us/B, S 6 B (MPIX_Loggp_set)" SINGLE_COPY "\n");
   MPI_Info_set(info, "mpix_loggp", "big_red");
   OK(set(info, comm));
-  holds(comm, 0, "hints given: mpix_schedule = direct (info), mpix_loggp = big_red (info), mpix_seed = 7 (info)" SINGLE_COPY "\n");
+  holds(comm, 0, "hints given or measured: mpix_schedule = direct (info), mpix_loggp = big_red (info), mpix_seed = 7 (info)" SINGLE_COPY "\n");
   /* sparse exchanges: of the last one */
   MPIX_Sparse_result result;
-  holds(comm, 1, "none yet\nhints given: mpix_loggp = L 1 us, o 3 us, g 5 us, G 0.5 us/B, S 6 B (MPIX_Loggp_set)\nhints by default: mpix_sparse = auto, ");
+  holds(comm, 1, "none yet\nhints given or measured: mpix_loggp = L 1 us, o 3 us, g 5 us, G 0.5 us/B, S 6 B (MPIX_Loggp_set)\nhints by default: mpix_sparse = auto, ");
   MPI_Info_set(info, "mpix_sparse", "pex");
   OK(MPIX_Sparse_sources(0, NULL, info, comm, &result));
   OK(MPIX_Sparse_free(&result));
-  holds(comm, 1, "\nhints given: mpix_sparse = pex (info), mpix_loggp = big_red (info)\nhints by default: mpix_sparse_targets = not given, ");
+  holds(comm, 1, "\nhints given or measured: mpix_sparse = pex (info), mpix_loggp = big_red (info)\nhints by default: mpix_sparse_targets = not given, ");
   unsetenv("MPIX_SINGLE_COPY");
+  MPI_Info_free(&info);
+  /* shared memory carries nothing of a schedule that passes blocks on */
+  char text[8000];
+  int length, right = (me + 1) % n, left = (me + n - 1) % n;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "node_aware");
+  MPI_Info_set(info, "mpix_whole_communicator", "true");
+  OK(MPIX_Neighbor_alltoall_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
+  CHECK(!strstr(text, " of the targets"), "\"%s\" says that memory is shared", text);
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);
 }

@@ -3,7 +3,7 @@
 use crate::collective::Operation;
 use crate::collective::executors::ExecutorPool;
 use crate::exec::waiting::Waiting;
-use crate::schedule::{Algorithm, Schedule};
+use crate::schedule::{ALGORITHMS, Algorithm, Schedule};
 use crate::select::Choice;
 use crate::select::hints::Hints;
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
@@ -37,6 +37,12 @@ impl Summary {
     fn has(&self, algorithm: Algorithm) -> bool {
         self.choice.algorithm == algorithm || self.rivals.contains(&algorithm.name())
     }
+
+    /// True if calls may run by an algorithm that sends blocks directly to their targets, so that
+    /// shared memory can carry them.
+    fn shares_memory(&self) -> bool {
+        ALGORITHMS.iter().any(|entry| self.has(entry.algorithm) && !entry.forwards())
+    }
 }
 
 /// Several lines: the lists, the schedule and why, shared memory, what carries the other blocks,
@@ -60,7 +66,7 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &Summary, hints
         edges(n.targets(), "target", "targets"),
         if n.weighted() { "weighted" } else { "unweighted" },
         schedule.line(),
-        sharing(pool),
+        sharing(pool, schedule),
         pool.transport().text(|algorithm| schedule.has(algorithm)),
         match pool.waiting() {
             Waiting::Block => "in MPI",
@@ -72,8 +78,11 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &Summary, hints
 }
 
 /// Describes which edges go through shared memory.
-fn sharing(pool: &ExecutorPool) -> String {
+fn sharing(pool: &ExecutorPool, schedule: &Summary) -> String {
     let Some(link) = pool.link() else { return "none".to_owned() };
+    if !schedule.shares_memory() {
+        return format!("not used, as the schedule {} passes blocks on by messages", schedule.choice.algorithm.name());
+    }
     let n = pool.neighborhood();
     let near = |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count();
     let (sources, targets) = (near(n.sources()), near(n.targets()));
@@ -89,7 +98,7 @@ fn sharing(pool: &ExecutorPool) -> String {
         (some, all) => format!("above {once} KiB: copied from the sender's memory on {some} of {all} ways"),
     };
     format!(
-        "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process; messages {long}",
+        "{sources} of the sources and {targets} of the targets, not ordered by the schedule's rounds; {} KiB for each process; messages {long}",
         link.bytes() >> 10,
     )
 }

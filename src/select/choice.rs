@@ -49,7 +49,7 @@ impl fmt::Display for Reason {
             Reason::Negotiated(edges) => {
                 write!(f, "mpix_schedule asks for edge_coloring, and the graph of {edges} edges is above mpix_graph_limit")
             }
-            Reason::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
+            Reason::Unweighted => write!(f, "no weights were given, so all messages are sent at once"),
             Reason::Eager(bytes) => {
                 write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes")
             }

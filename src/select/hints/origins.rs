@@ -69,13 +69,8 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
 ];
 
 /// Hints of sparse exchanges, likewise.
-pub(super) const EXCHANGE: [(Names, &str); 5] = [
-    (SPARSE, "auto"),
-    (SPARSE_TARGETS, "not given"),
-    (NODE_SIZE, "not given"),
-    (MATCHED_PROBE, "true"),
-    (LOGGP, PRESETS[0].name),
-];
+pub(super) const EXCHANGE: [(Names, &str); 5] =
+    [(SPARSE, "auto"), (SPARSE_TARGETS, "not given"), (NODE_SIZE, "not given"), (MATCHED_PROBE, "true"), (LOGGP, "auto")];
 
 /// Two lines: the given hints, and the defaults of all others.
 pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {
@@ -96,7 +91,7 @@ pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {
         0 => "none".to_owned(),
         _ => list.into_iter().map(|told| told.unwrap_or_else(|text| text)).collect::<Vec<_>>().join(", "),
     };
-    format!("hints given: {}\nhints by default: {}\n", join(given), join(defaults))
+    format!("hints given or measured: {}\nhints by default: {}\n", join(given), join(defaults))
 }
 
 /// A short form of a machine's parameters: a preset's name, or the numbers.

@@ -123,7 +123,7 @@ impl SparseHints {
             number(self.targets),
             number(self.node_size),
             self.matched_probe.to_string(),
-            short(&self.loggp.unwrap_or_default()),
+            self.loggp.map_or_else(|| "auto".to_owned(), |machine| short(&machine)),
         ];
         let given = EXCHANGE.iter().zip(self.origins).zip(values);
         lines(&EXCHANGE, &given.filter_map(|(((names, _), origin), value)| Some((names.0, value, origin?))).collect::<Vec<_>>())

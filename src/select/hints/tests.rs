@@ -125,7 +125,7 @@ fn parameters_can_be_refused_or_measured() {
         let mut by_info = read(&[("mpix_loggp", word)], &[]).unwrap().with_machine(known, env, site).unwrap();
         assert_eq!((by_info.learn, by_info.known_machine()), (learn, machine), "{word}");
         assert!(by_info.describe().starts_with(&format!(
-            "hints given: mpix_loggp = {}\n",
+            "hints given or measured: mpix_loggp = {}\n",
             if machine.is_some() { "intrepid (MPIX_Loggp_set)".to_owned() } else { format!("{word} (info)") }
         )));
         // what the environment says counts
@@ -133,7 +133,7 @@ fn parameters_can_be_refused_or_measured() {
         assert_eq!((over.learn, over.loggp), (learn, None));
         // what the set call finds out is named
         by_info.learn_machine(Loggp::preset("meiko_elan").unwrap(), Origin::Measured);
-        assert_eq!(by_info.describe().lines().next(), Some("hints given: mpix_loggp = meiko_elan (measured)"));
+        assert_eq!(by_info.describe().lines().next(), Some("hints given or measured: mpix_loggp = meiko_elan (measured)"));
     }
     let kept = |env: &[(&str, &str)]| {
         kept_folder(|key| env.iter().find(|e| e.0 == key).map(|e| e.1.to_string())).map(|p| p.display().to_string())

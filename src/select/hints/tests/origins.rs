@@ -20,13 +20,17 @@ fn what_is_said_to_hold_by_default_does() {
         assert_eq!(by_info, usual, "{key}");
         assert_eq!(by_environment, usual, "{variable}");
         assert_eq!(by_info.machine(), Loggp::default());
-        assert!(by_info.describe().starts_with(&format!("hints given: {key} = {default} (info)\n")), "{}", by_info.describe());
+        assert!(
+            by_info.describe().starts_with(&format!("hints given or measured: {key} = {default} (info)\n")),
+            "{}",
+            by_info.describe()
+        );
         let text = by_environment.describe();
-        assert!(text.starts_with(&format!("hints given: {key} = {default} (environment {variable})\n")), "{text}");
+        assert!(text.starts_with(&format!("hints given or measured: {key} = {default} (environment {variable})\n")), "{text}");
         let rest = text.lines().nth(1).unwrap();
         assert!(!rest.contains(&format!("{key} =")) && rest.matches(" = ").count() == NEIGHBORHOOD.len() - 1, "{text}");
     }
-    assert!(Hints::default().describe().starts_with("hints given: none\nhints by default: mpix_schedule = auto, "));
+    assert!(Hints::default().describe().starts_with("hints given or measured: none\nhints by default: mpix_schedule = auto, "));
 }
 
 #[test]
@@ -41,9 +45,9 @@ fn parameters_name_their_place() {
         hints.with_machine(known, env, file).unwrap().describe().lines().next().unwrap().to_owned()
     };
     let known = Loggp::preset("big_red");
-    assert_eq!(read(&[("mpix_loggp", "/site")], known), "hints given: mpix_loggp = /site (info)");
-    assert_eq!(read(&[], known), "hints given: mpix_loggp = big_red (MPIX_Loggp_set)");
-    assert_eq!(read(&[], None), "hints given: mpix_loggp = L 1 us, o 2 us, g 3 us, G 4 us/B, S unlimited (file)");
+    assert_eq!(read(&[("mpix_loggp", "/site")], known), "hints given or measured: mpix_loggp = /site (info)");
+    assert_eq!(read(&[], known), "hints given or measured: mpix_loggp = big_red (MPIX_Loggp_set)");
+    assert_eq!(read(&[], None), "hints given or measured: mpix_loggp = L 1 us, o 2 us, g 3 us, G 4 us/B, S unlimited (file)");
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn exchanges_too() {
     understood.unwrap();
     assert_eq!(
         hints.with_machine(Some((Loggp::preset("intrepid").unwrap(), Origin::Communicator))).describe(),
-        "hints given: mpix_sparse = nbx (environment MPIX_SPARSE), mpix_node_size = 4 (environment MPIX_NODE_SIZE), \
+        "hints given or measured: mpix_sparse = nbx (environment MPIX_SPARSE), mpix_node_size = 4 (environment MPIX_NODE_SIZE), \
          mpix_matched_probe = false (info), mpix_loggp = intrepid (MPIX_Loggp_set)\n\
          hints by default: mpix_sparse_targets = not given\n"
     );
