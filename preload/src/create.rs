@@ -1,4 +1,4 @@
-//! Watches topology communicators being made.
+//! Watches topology communicators being made and freed.
 //!
 //! Making one is collective over the old communicator, and all members of the new one come here, so
 //! that calls can be made that are collective over it. Communicators made in another way
@@ -53,7 +53,33 @@ pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) 
     code
 }
 
+/// Frees the windows of a communicator that is about to be freed, while all of its processes are
+/// here: MPICH deletes the attributes of one with requests under way when these are complete.
+///
+/// # Safety
+/// `comm` must point to what the program takes for a communicator.
+unsafe fn freeing(comm: *const MPI_Comm) {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe {
+        if let Some(state) = comm.as_ref().and_then(|&comm| state::of(comm)) {
+            state.free_windows();
+        }
+    }
+}
+
 interpose! {
+    fn MPI_Comm_free(comm: *mut MPI_Comm) |native| {
+        // SAFETY: the program's argument for the function of this name.
+        unsafe { freeing(comm) };
+        native()
+    }
+
+    fn MPI_Comm_disconnect(comm: *mut MPI_Comm) |native| {
+        // SAFETY: the program's argument for the function of this name.
+        unsafe { freeing(comm) };
+        native()
+    }
+
     fn MPI_Cart_create(
         comm: MPI_Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, reorder: c_int, newcomm: *mut MPI_Comm,
     ) |native| {

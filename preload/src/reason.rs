@@ -15,7 +15,7 @@ pub enum Reason {
     Hint,
     /// MPI or the library failed to make the neighborhood.
     NotMade,
-    /// A request, while the environment asks for rounds or verification.
+    /// A request, while the environment asks for rounds, verification or puts.
     Rounds,
     /// `MPI_IN_PLACE`.
     InPlace,
@@ -38,7 +38,7 @@ pub const TEXTS: [(&str, &str); REASONS] = [
     ("unseen", "on a communicator that was made past this library (by PMPI_*)"),
     ("hint", "because of a hint in error"),
     ("not_made", "because the neighborhood could not be made"),
-    ("rounds", "requests, as the environment asks for rounds or verification"),
+    ("rounds", "requests, as the environment asks for rounds, verification or puts"),
     ("in_place", "with MPI_IN_PLACE"),
     ("arguments", "with arguments in error"),
     ("dense", "with too many blocks to be sparse"),

@@ -83,7 +83,7 @@ impl State {
 
     /// Frees the windows of the shadow, since all processes are here: requests under way may keep
     /// the rest, and end at different times.
-    fn free_windows(&self) {
+    pub fn free_windows(&self) {
         if !self.has_windows || FINALIZING.load(Ordering::Acquire) {
             return;
         }

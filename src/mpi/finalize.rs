@@ -1,5 +1,6 @@
 //! Messages that outlive the object that sent them. They complete while MPI is finalized, as MPI
-//! requires.
+//! requires: when it drops what is kept of the process, or else, of neighborhoods that the program
+//! has not freed, when it drops those.
 //!
 //! A message is left to MPI, with its memory, if its receiver has died, or if nobody has received
 //! any message for [`UNRECEIVED`]: its receiver may never make the matching call, which is an error
@@ -47,8 +48,8 @@ pub fn leave(mut messages: Vec<Message>) {
     let _ = liveness::card();
     match LEFTOVERS.get() {
         Ok(kept) => kept.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
-        // MPI may still read it
-        Err(_) => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
+        // MPI is being finalized
+        Err(_) => drop(Leftovers(Mutex::new(messages))),
     }
 }
 

@@ -3,39 +3,72 @@
 //! They are attributes of `MPI_COMM_SELF`. When MPI is finalized it drops these first, the newest
 //! before the others, while messages can still be sent. A value that must be dropped at that time
 //! must not be owned by anything else.
+//!
+//! From then on MPI is not asked for them any more: what is attached to other communicators is
+//! dropped later, when MPICH has no `MPI_COMM_SELF`, and while it drops that one's attributes it
+//! may search them for ever (seen in 4.0.2).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use super::attribute::Key;
 use super::comm;
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// True once MPI has begun to drop the values.
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// A value of which a process has one.
 pub struct OfProcess<T> {
-    key: Key<Arc<T>>,
+    key: Key<Attached<T>>,
+    made: OnceLock<Weak<T>>,
     /// Held while the value is made: two threads may come at the same time.
     making: Mutex<()>,
+}
+
+/// The value as an attribute.
+struct Attached<T> {
+    _value: Arc<T>,
+}
+
+impl<T> Drop for Attached<T> {
+    fn drop(&mut self) {
+        // before the value itself is dropped
+        ENDING.store(true, Ordering::Release);
+    }
 }
 
 impl<T> OfProcess<T> {
     /// No value yet.
     pub const fn new() -> Self {
-        OfProcess { key: Key::new(), making: Mutex::new(()) }
+        OfProcess { key: Key::new(), made: OnceLock::new(), making: Mutex::new(()) }
     }
 
     /// The value. If there is none yet, stores what `make` returns, unless that is `None`.
+    ///
+    /// # Errors
+    /// MPI is being finalized, or `make` has failed.
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<Option<T>>) -> Result<Option<Arc<T>>> {
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = comm::itself();
-        // SAFETY: the value is never replaced.
-        unsafe {
-            if let Some(value) = self.key.get(own)?.as_ref() {
-                return Ok(Some(Arc::clone(value)));
-            }
-            let Some(value) = make()?.map(Arc::new) else { return Ok(None) };
-            self.key.set(own, Arc::clone(&value))?;
-            Ok(Some(value))
+        let ending = || Error::Internal("MPI is being finalized".into());
+        let known = || self.made.get().map(|made| made.upgrade().map(Some).ok_or_else(|| ending().into()));
+        if let Some(value) = known() {
+            return value;
         }
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = known() {
+            return value;
+        }
+        if ENDING.load(Ordering::Acquire) {
+            return Err(ending().into());
+        }
+        let Some(value) = make()?.map(Arc::new) else { return Ok(None) };
+        // SAFETY: there is no value yet, and this one is never replaced.
+        let attached = unsafe { self.key.set(comm::itself(), Attached { _value: Arc::clone(&value) }) };
+        // what MPI did not take has been dropped
+        attached.inspect_err(|_| ENDING.store(false, Ordering::Release))?;
+        // the lock is held: it is the first one
+        let _ = self.made.set(Arc::downgrade(&value));
+        Ok(Some(value))
     }
 }
 
