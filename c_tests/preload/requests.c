@@ -434,6 +434,40 @@ static void attributes(void) {
   if (a != MPI_COMM_NULL) OK(MPI_Comm_free(&a));
 }
 
+static int type_copies;
+
+static int copy_type(MPI_Datatype type, int keyval, void *extra, void *value, void *copy, int *flag) {
+  (void)type, (void)keyval, (void)extra, (void)value, (void)copy;
+  type_copies++;
+  *flag = 0;
+  return MPI_ERR_OTHER; /* it must not be duplicated */
+}
+
+/* attributes of datatypes are the program's: no call duplicates one that is in use, and it may be
+   freed at once */
+static void attributes_of_types(void) {
+  int keyval, out[4] = {1, 0, 2, 0}, in[4];
+  for (int persistent = 0; persistent < 2; persistent++)
+    for (int again = 0; again < 3; again++) {
+      MPI_Datatype type;
+      MPI_Request request;
+      OK(MPI_Type_create_keyval(copy_type, MPI_TYPE_NULL_DELETE_FN, &keyval, NULL));
+      OK(MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &type));
+      OK(MPI_Type_commit(&type));
+      OK(MPI_Type_set_attr(type, keyval, NULL));
+      memset(in, 0, sizeof in);
+      if (persistent) OK(PLAN(out, 1, type, in, 1, type, ring, MPI_INFO_NULL, &request));
+      else OK(MPI_Ineighbor_alltoall(out, 1, type, in, 1, type, ring, &request));
+      OK(MPI_Type_free(&type));
+      if (persistent) OK(MPI_Start(&request));
+      OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+      CHECK(in[0] == 2 && in[2] == 1, "%d %d", in[0], in[2]);
+      if (persistent) OK(MPI_Request_free(&request));
+      MPI_Type_free_keyval(&keyval);
+    }
+  CHECK(type_copies == 0, "%d copies", type_copies);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   test_errors_return();
@@ -450,6 +484,7 @@ int main(int argc, char **argv) {
   freed();
   field();
   attributes();
+  attributes_of_types();
   errors();
   truncation();
   OK(MPI_Comm_free(&ring));

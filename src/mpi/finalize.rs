@@ -28,6 +28,9 @@ pub struct Message {
     pub receiver: Option<u32>,
 }
 
+// SAFETY: a handle, which may be used in any thread that may call MPI.
+unsafe impl Send for Message {}
+
 /// The messages of this process.
 #[derive(Default)]
 struct Leftovers(Mutex<Vec<Message>>);

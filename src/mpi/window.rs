@@ -38,6 +38,9 @@ pub struct Counters {
     tally: Option<Arc<Tally>>,
 }
 
+// SAFETY: a handle, which may be used in any thread that may call MPI.
+unsafe impl Send for Counters {}
+
 impl Counters {
     /// Makes `count` counters on each process, all 0. The window stays open for access by all
     /// (`MPI_Win_lock_all`). Collective; fails on all processes if it fails on one.
