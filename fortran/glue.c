@@ -1245,8 +1245,9 @@ MPIXF_API void mpixf_Request_waitall(const MPI_Fint *count, MPIX_Request *reques
 
 MPIXF_API void mpixf_Request_waitany(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *index, MPI_Fint *ierror) {
   mpixf_begin();
+  *index = MPI_UNDEFINED;
   int code = MPIX_Request_waitany(*count, requests, index);
-  if (code == MPI_SUCCESS) mpixf_to_one(1, index);
+  mpixf_to_one(1, index);
   mpixf_end(ierror, code);
 }
 

@@ -1666,7 +1666,8 @@ int MPIX_Request_startall(int count, MPIX_Request *requests);
 // Tests whether a collective is complete, and completes it if so.
 //
 // - `request`: A collective. If it is complete, it becomes NULL, or inactive if it is persistent.
-// - `flag`: 1 if it is complete, else 0. 1 for NULL and for an inactive request.
+// - `flag`: 1 if it is complete, also if it has failed, else 0. 1 for NULL and for an inactive
+//   request.
 //
 // Moves every collective of the process forward. Never waits.
 //
@@ -1684,7 +1685,7 @@ int MPIX_Request_test(MPIX_Request *request, int *flag);
 // - `count`: Number of requests.
 // - `requests` (`count` entries): Collectives; NULL and inactive ones are allowed. If all are
 //   complete, each becomes NULL, or inactive; otherwise none is changed.
-// - `flag`: 1 if all are complete, else 0.
+// - `flag`: 1 if all are complete, also if some have failed, else 0.
 //
 // Of several errors, the first one in the array is reported.
 //
@@ -1715,7 +1716,7 @@ int MPIX_Request_waitall(int count, MPIX_Request *requests);
 // - `count`: Number of requests.
 // - `requests` (`count` entries): Collectives; the one that is complete becomes NULL, or inactive
 //   if it is persistent.
-// - `index`: Which one, or `MPI_UNDEFINED` if none is active.
+// - `index`: Which one, also if it has failed; or `MPI_UNDEFINED` if none is active.
 //
 // All else is as for `MPIX_Request_test`.
 int MPIX_Request_waitany(int count, MPIX_Request *requests, int *index);

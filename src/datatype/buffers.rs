@@ -200,7 +200,8 @@ impl Blocks<'_> {
         if count < 0 {
             return Err(Error::NegativeCount { argument: self.count_argument(entry), value: count }.into());
         }
-        let Some(offset) = offset else {
+        // an empty block may be anywhere
+        let Some(offset) = offset.or_else(|| (count == 0).then_some(0)) else {
             return Err(Error::TooLarge { argument: self.count_argument(entry), count, extent: self.extent }.into());
         };
         // MPI_BOTTOM is address 0, and displacements may be negative: the sum is an address, not an
@@ -222,7 +223,8 @@ impl Blocks<'_> {
                 for (k, entry) in entries.enumerate() {
                     let (count, displ) = (counts[entry as usize], displs[entry as usize]);
                     let (false, Some(offset)) = (count < 0, i64::from(displ).checked_mul(self.extent)) else {
-                        return self.locate(entry as usize).map(|_| ());
+                        found(k, self.locate(entry as usize)?)?;
+                        continue;
                     };
                     let at = self.base.wrapping_offset(to_offset(offset));
                     found(k, Located { at, count: count.into(), datatype: self.datatype })?;

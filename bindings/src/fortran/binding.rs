@@ -90,6 +90,13 @@ impl Rules<'_> {
             }
             // messages and neighbors count from 1 in Fortran
             ("int", "index") => same("integer(c_int)", "intent(in)", "", "const MPI_Fint *", "mpixf_from_one(*index)".into()),
+            // which request has ended, also if it has failed
+            ("int *", "index") if self.has("requests") => {
+                let mut b = same("integer(c_int)", "intent(out)", "", "MPI_Fint *", "index".into());
+                b.before = "*index = MPI_UNDEFINED;".into();
+                b.after = "mpixf_to_one(1, index);".into();
+                b
+            }
             ("int *", "index") => {
                 let mut b = same("integer(c_int)", "intent(out)", "", "MPI_Fint *", "index".into());
                 b.on_success = "mpixf_to_one(1, index);".into();
