@@ -198,7 +198,8 @@ static void ragged(void) {
     } else {
       code = MPIX_Sparse_plan_create(1, &last, data, &length, &zero, MPI_BYTE, MPI_INT, info, comm, &plan);
     }
-    if (me == last) {
+    /* a plan is made by all or none */
+    if (me == last || form > 3) {
       HANDLED(code, MPI_ERR_TRUNCATE, text);
       CHECK(result == NULL && plan == NULL, "an error writes results");
     } else {
@@ -225,14 +226,39 @@ static void ragged(void) {
   MPI_Info_free(&info);
 }
 
-/* plans after one that a process could not make: they still belong together */
+/* runs a plan; one whose messages do not come ends the program */
+static void run_plan(MPIX_Sparse_plan plan) {
+  int flag = 0;
+  OK(MPIX_Sparse_plan_start(plan));
+  for (double begin = MPI_Wtime(); !flag && MPI_Wtime() - begin < 20;) OK(MPIX_Sparse_plan_test(plan, &flag));
+  if (flag) return;
+  fprintf(stderr, "process %d, %s: the run of a plan does not end\n", me, protocol);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* a plan that all make, and that works */
+static void good_plan(MPI_Info info) {
+  int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, value = 7 * me, source, *got = NULL;
+  MPI_Count count;
+  MPIX_Sparse_plan plan = NULL;
+  MPIX_Sparse_result result;
+  OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
+  OK(MPIX_Sparse_plan_result(plan, &result));
+  value++;
+  run_plan(plan);
+  OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
+  CHECK(source == left && *got == 7 * left + 1, "%d from %d", *got, source);
+  OK(MPIX_Sparse_plan_free(&plan));
+}
+
+/* plans after one that a process could not make, so that none has it: they still belong together */
 static void plans_after_an_error(void) {
   MPI_Info info = chosen();
   int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, value = -1, bad = me == 0 ? -1 : 1;
   MPIX_Sparse_plan refused = NULL, plan = NULL;
   int code = MPIX_Sparse_plan_create(1, &right, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &refused);
-  if (me == 0) HANDLED(code, MPI_ERR_COUNT, "sendcounts[0] = -1 is negative");
-  else OK(code);
+  HANDLED(code, MPI_ERR_COUNT, me == 0 ? "MPIX_Sparse_plan_create: sendcounts[0] = -1 is negative" : "MPIX_Sparse_plan_create: process 0: sendcounts[0] = -1 is negative");
+  CHECK(refused == NULL, "an error writes the plan");
   OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
   MPIX_Sparse_result result;
   OK(MPIX_Sparse_plan_result(plan, &result));
@@ -240,7 +266,7 @@ static void plans_after_an_error(void) {
   MPI_Count count;
   for (int run = 0; run < 3; run++) {
     value = 100 * me + run;
-    OK(MPIX_Sparse_plan_start(plan));
+    run_plan(plan);
     OK(MPIX_Sparse_plan_wait(plan));
     OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
     CHECK(source == left && *got == 100 * left + run, "%d from %d", *got, source);
@@ -288,7 +314,8 @@ static void second_exchange(void) {
   OK(MPIX_Isparse_exchange(l.n, l.targets, data, l.lengths, l.displs, MPI_BYTE, MPI_BYTE, info, comm, &request));
   HANDLED(MPIX_Isparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &other), MPI_ERR_OTHER, "MPIX_Isparse_exchange: a sparse exchange on this communicator is still running");
   HANDLED(MPIX_Sparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_OTHER, "MPIX_Sparse_exchange: a sparse exchange on this communicator is still running");
-  HANDLED(MPIX_Sparse_plan_create(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_create: a sparse exchange");
+  /* one process alone: plans that all make later have nothing to do with it */
+  if (me == 0) HANDLED(MPIX_Sparse_plan_create(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_create: a sparse exchange");
   CHECK(other == NULL && result == NULL && plan == NULL, "errors write results");
   HANDLED(MPIX_Sparse_wait(&request, NULL), MPI_ERR_ARG, "MPIX_Sparse_wait: result is NULL");
   HANDLED(MPIX_Sparse_test(&request, NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_test: flag is NULL");
@@ -301,6 +328,7 @@ static void second_exchange(void) {
   HANDLED_WORLD(MPIX_Sparse_wait(NULL, &result), MPI_ERR_ARG, "request is NULL");
   CHECK(flag == -1, "flag is written");
   OK(MPIX_Sparse_exchange_each(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, begins_another, NULL, info, comm));
+  good_plan(info);
   free(data);
   list_free(&l);
   MPI_Info_free(&info);
@@ -436,13 +464,17 @@ static void failed_starts(void) {
     MPI_Info info = hint("mpix_sparse", armed[p]);
     if (me == n - 1) {
       MPIX_Sparse_result result = NULL;
+      MPIX_Sparse_plan plan = NULL;
       receives_fail = 1;
       int code = MPIX_Sparse_sources(0, NULL, info, comm, &result);
-      receives_fail = 0;
       CHECK(code != MPI_SUCCESS && handled == 1, "%s: no error of a receive that could not be posted", armed[p]);
+      code = MPIX_Sparse_plan_create(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, &plan);
+      receives_fail = 0;
+      CHECK(code != MPI_SUCCESS && handled == 2, "%s: no error of a plan whose receives could not be posted", armed[p]);
       handled = 0;
     }
     for (int r = 0; r < 2; r++) exchange(armed[p], &AROUND, r, info, comm);
+    good_plan(info);
     MPI_Info_free(&info);
   }
   MPI_Comm fresh;

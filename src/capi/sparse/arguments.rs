@@ -70,6 +70,16 @@ impl Arguments {
     /// # Safety
     /// The handles must be valid, the arrays as long as said.
     pub unsafe fn start<D>(&self, comm: Communicator, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
+        // SAFETY: the caller vouches for handles and arrays.
+        unsafe { self.take_part(comm, keep, destination) }?
+    }
+
+    /// As `start`. The outer error is that of a process that has not taken part in an exchange to
+    /// its end, the inner one that of a process that has.
+    ///
+    /// # Safety
+    /// As for `start`.
+    pub unsafe fn take_part<D>(&self, comm: Communicator, keep: Keep, destination: Result<D>) -> Result<Result<Started<D>>> {
         let form = if keep == Keep::Request { Form::Nonblocking } else { Form::Blocking };
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
@@ -82,11 +92,12 @@ impl Arguments {
                     let kept = if keep == Keep::Plan { sends.list.clone() } else { Vec::new() };
                     let kept = Sends { list: kept, dense: sends.dense };
                     let exchange = Exchange::start(&context, hints.as_ref(), sends, form)?;
-                    Ok(Started { exchange, destination, kind, sendtype, sends: kept })
+                    Ok(Ok(Started { exchange, destination, kind, sendtype, sends: kept }))
                 }
                 Err(e) => {
-                    Exchange::start(&context, hints.as_ref(), Sends::default(), form)?.wait()?;
-                    Err(e)
+                    let mut exchange = Exchange::start(&context, hints.as_ref(), Sends::default(), form)?;
+                    let outcome = exchange.wait();
+                    if exchange.has_ended() { Ok(Err(e)) } else { outcome.and(Err(e)) }
                 }
             }
         }
