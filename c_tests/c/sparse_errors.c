@@ -27,8 +27,12 @@ static void expect(int line, MPI_Comm on, int code, int class, const char *text)
 
 static const char *protocol;
 
-/* calls of MPI that fail: receives on this process, windows everywhere */
-static int receives_fail, windows_fail;
+/* calls of MPI that fail: receives and packing on this process, windows everywhere */
+static int receives_fail, packs_fail, windows_fail;
+int MPI_Pack(const void *from, int count, MPI_Datatype type, void *into, int size, int *position, MPI_Comm c) {
+  if (packs_fail) return MPI_ERR_INTERN;
+  return PMPI_Pack(from, count, type, into, size, position, c);
+}
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm c, MPI_Request *request) {
   if (receives_fail) return MPI_ERR_OTHER;
   return PMPI_Irecv(buffer, count, type, source, tag, c, request);
@@ -334,6 +338,55 @@ static void second_exchange(void) {
   MPI_Info_free(&info);
 }
 
+/* an argument of a test in error says nothing of the exchange, which goes on while its process
+   waits elsewhere */
+static void no_flag(MPI_Comm elsewhere) {
+  MPI_Info info = chosen();
+  int right = (me + 1) % n, one = 1, zero = 0;
+  MPIX_Sparse_request request = NULL;
+  MPIX_Sparse_result result = NULL;
+  if (me != 0) MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPIX_Isparse_exchange(1, &right, &me, &one, &zero, MPI_INT, MPI_INT, info, comm, &request));
+  if (me == 0) {
+    HANDLED(MPIX_Sparse_test(&request, NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_test: flag is NULL");
+    /* the others have not begun before */
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, elsewhere, &result));
+    OK(MPIX_Sparse_free(&result));
+  }
+  OK(MPIX_Sparse_wait(&request, &result));
+  OK(MPIX_Sparse_free(&result));
+  if (me != 0) {
+    OK(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, elsewhere, &result));
+    OK(MPIX_Sparse_free(&result));
+  }
+  MPI_Info_free(&info);
+}
+
+/* a nonblocking exchange that has lost a message is complete: its request is gone */
+static void lost_message(void) {
+  MPI_Info info = chosen();
+  MPI_Datatype strided;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  int one = 1, zero = 0, from[4] = {0}, flag = -1;
+  for (int by_test = 0; by_test < 2; by_test++) {
+    MPIX_Sparse_request request = NULL;
+    MPIX_Sparse_result result = NULL;
+    packs_fail = 1;
+    OK(MPIX_Isparse_exchange(1, &me, from, &one, &zero, strided, strided, info, comm, &request));
+    int code = MPI_SUCCESS;
+    if (!by_test) code = MPIX_Sparse_wait(&request, &result);
+    while (by_test && request && code == MPI_SUCCESS) code = MPIX_Sparse_test(&request, &flag, &result);
+    packs_fail = 0;
+    CHECK(code != MPI_SUCCESS && handled == 1, "%s: code %d, handler called %d times", protocol, code, handled);
+    handled = 0;
+    CHECK(request == NULL && result == NULL, "%s: a request outlives its exchange", protocol);
+  }
+  MPI_Type_free(&strided);
+  MPI_Info_free(&info);
+}
+
 static void queries(void) {
   MPI_Info info = chosen();
   int targets[2] = {me, me}, source, counts[2], messages;
@@ -500,6 +553,7 @@ int main(int argc, char **argv) {
   MPI_Errhandler errhandler;
   MPI_Comm_create_errhandler(handler, &errhandler);
   comm = test_duplicate();
+  MPI_Comm elsewhere = test_duplicate();
   MPI_Comm_set_errhandler(comm, errhandler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
   MPI_Type_contiguous(1, MPI_BYTE, &uncommitted);
@@ -512,6 +566,8 @@ int main(int argc, char **argv) {
     still_works();
     ragged();
     second_exchange();
+    no_flag(elsewhere);
+    lost_message();
     queries();
     plans_after_an_error();
     still_works();
@@ -524,6 +580,7 @@ int main(int argc, char **argv) {
   still_works();
   MPI_Type_free(&uncommitted);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_free(&elsewhere);
   MPI_Comm_free(&comm);
   MPI_Errhandler_free(&errhandler);
   return test_finish();
