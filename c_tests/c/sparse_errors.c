@@ -387,6 +387,48 @@ static void lost_message(void) {
   MPI_Info_free(&info);
 }
 
+/* a duplicate of a datatype calls the program back, which may call the library */
+static int called_back;
+static int duplicated(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag) {
+  (void)type, (void)key, (void)extra;
+  int length;
+  OK(MPIX_Sparse_describe(comm, 0, NULL, &length));
+  called_back++;
+  *(void **)out = in, *flag = 1;
+  return MPI_SUCCESS;
+}
+static int dropped(MPI_Datatype type, int key, void *value, void *extra) {
+  (void)type, (void)key, (void)value, (void)extra;
+  int length;
+  OK(MPIX_Sparse_describe(comm, 0, NULL, &length));
+  called_back++;
+  return MPI_SUCCESS;
+}
+
+static void callbacks(void) {
+  MPI_Datatype strided;
+  int key, right = (me + 1) % n, one = 1, zero = 0, from[4] = {0};
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  MPI_Type_create_keyval(duplicated, dropped, &key, NULL);
+  MPI_Type_set_attr(strided, key, &key);
+  MPIX_Sparse_result result;
+  MPIX_Sparse_request request;
+  MPIX_Sparse_plan plan;
+  called_back = 0;
+  OK(MPIX_Sparse_exchange(1, &right, from, &one, &zero, strided, strided, MPI_INFO_NULL, comm, &result));
+  OK(MPIX_Sparse_free(&result));
+  CHECK(called_back == 2, "%d callbacks of a duplicate", called_back);
+  OK(MPIX_Isparse_exchange(1, &right, from, &one, &zero, strided, strided, MPI_INFO_NULL, comm, &request));
+  OK(MPIX_Sparse_wait(&request, &result));
+  OK(MPIX_Sparse_free(&result));
+  OK(MPIX_Sparse_plan_create(1, &right, from, &one, &zero, strided, strided, MPI_INFO_NULL, comm, &plan));
+  OK(MPIX_Sparse_plan_free(&plan));
+  CHECK(called_back == 10, "%d callbacks of duplicates", called_back);
+  MPI_Type_free_keyval(&key);
+  MPI_Type_free(&strided);
+}
+
 static void queries(void) {
   MPI_Info info = chosen();
   int targets[2] = {me, me}, source, counts[2], messages;
@@ -573,6 +615,7 @@ int main(int argc, char **argv) {
     still_works();
   }
   protocol = "auto";
+  callbacks();
   failed_starts();
   bad_hints();
   wrong_communicators(errhandler);
