@@ -2143,7 +2143,9 @@ int MPIX_Sparse_describe(MPI_Comm comm, int length, char *string, int *resultlen
 // - `plan`: The plan. `MPIX_Sparse_plan_result` returns its result, which already holds the first
 //   run's messages.
 //
-// If one process gets an error instead, the plans of those that send to it must not be run.
+// All processes get a plan, or none does: an error on one of them is reported on all, after one
+// reduction of a word. A call that is refused because an exchange is still running counts for
+// nobody; the others wait for the next one.
 //
 // All else is as for `MPIX_Sparse_exchange`.
 int MPIX_Sparse_plan_create(int ntargets,

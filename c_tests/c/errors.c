@@ -71,6 +71,11 @@ static void collective_arguments(void) {
   int none[2] = {0, 0};
   MPI_Datatype nothing[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
   OK(MPIX_Neighbor_alltoallw(NULL, none, bytes, nothing, NULL, none, bytes, nothing, comm));
+  /* nor where it is */
+  MPI_Count few[2] = {1, 0};
+  MPI_Aint anywhere[2] = {0, (MPI_Aint)1 << 61};
+  if (n == 1) OK(MPIX_Neighbor_alltoallv_c(buffer, few, anywhere, MPI_INT, result, few, anywhere, MPI_INT, comm));
+  else OK(MPIX_Neighbor_alltoallv_c(buffer, (MPI_Count[]){0, 0}, anywhere, MPI_INT, result, (MPI_Count[]){0, 0}, anywhere, MPI_INT, comm));
   MPI_Type_free(&uncommitted);
   still_works(__LINE__);
 }

@@ -27,8 +27,12 @@ static void expect(int line, MPI_Comm on, int code, int class, const char *text)
 
 static const char *protocol;
 
-/* calls of MPI that fail: receives on this process, windows everywhere */
-static int receives_fail, windows_fail;
+/* calls of MPI that fail: receives and packing on this process, windows everywhere */
+static int receives_fail, packs_fail, windows_fail;
+int MPI_Pack(const void *from, int count, MPI_Datatype type, void *into, int size, int *position, MPI_Comm c) {
+  if (packs_fail) return MPI_ERR_INTERN;
+  return PMPI_Pack(from, count, type, into, size, position, c);
+}
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm c, MPI_Request *request) {
   if (receives_fail) return MPI_ERR_OTHER;
   return PMPI_Irecv(buffer, count, type, source, tag, c, request);
@@ -198,7 +202,8 @@ static void ragged(void) {
     } else {
       code = MPIX_Sparse_plan_create(1, &last, data, &length, &zero, MPI_BYTE, MPI_INT, info, comm, &plan);
     }
-    if (me == last) {
+    /* a plan is made by all or none */
+    if (me == last || form > 3) {
       HANDLED(code, MPI_ERR_TRUNCATE, text);
       CHECK(result == NULL && plan == NULL, "an error writes results");
     } else {
@@ -225,14 +230,39 @@ static void ragged(void) {
   MPI_Info_free(&info);
 }
 
-/* plans after one that a process could not make: they still belong together */
+/* runs a plan; one whose messages do not come ends the program */
+static void run_plan(MPIX_Sparse_plan plan) {
+  int flag = 0;
+  OK(MPIX_Sparse_plan_start(plan));
+  for (double begin = MPI_Wtime(); !flag && MPI_Wtime() - begin < 20;) OK(MPIX_Sparse_plan_test(plan, &flag));
+  if (flag) return;
+  fprintf(stderr, "process %d, %s: the run of a plan does not end\n", me, protocol);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* a plan that all make, and that works */
+static void good_plan(MPI_Info info) {
+  int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, value = 7 * me, source, *got = NULL;
+  MPI_Count count;
+  MPIX_Sparse_plan plan = NULL;
+  MPIX_Sparse_result result;
+  OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
+  OK(MPIX_Sparse_plan_result(plan, &result));
+  value++;
+  run_plan(plan);
+  OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
+  CHECK(source == left && *got == 7 * left + 1, "%d from %d", *got, source);
+  OK(MPIX_Sparse_plan_free(&plan));
+}
+
+/* plans after one that a process could not make, so that none has it: they still belong together */
 static void plans_after_an_error(void) {
   MPI_Info info = chosen();
   int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, value = -1, bad = me == 0 ? -1 : 1;
   MPIX_Sparse_plan refused = NULL, plan = NULL;
   int code = MPIX_Sparse_plan_create(1, &right, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &refused);
-  if (me == 0) HANDLED(code, MPI_ERR_COUNT, "sendcounts[0] = -1 is negative");
-  else OK(code);
+  HANDLED(code, MPI_ERR_COUNT, me == 0 ? "MPIX_Sparse_plan_create: sendcounts[0] = -1 is negative" : "MPIX_Sparse_plan_create: process 0: sendcounts[0] = -1 is negative");
+  CHECK(refused == NULL, "an error writes the plan");
   OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
   MPIX_Sparse_result result;
   OK(MPIX_Sparse_plan_result(plan, &result));
@@ -240,7 +270,7 @@ static void plans_after_an_error(void) {
   MPI_Count count;
   for (int run = 0; run < 3; run++) {
     value = 100 * me + run;
-    OK(MPIX_Sparse_plan_start(plan));
+    run_plan(plan);
     OK(MPIX_Sparse_plan_wait(plan));
     OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
     CHECK(source == left && *got == 100 * left + run, "%d from %d", *got, source);
@@ -288,7 +318,8 @@ static void second_exchange(void) {
   OK(MPIX_Isparse_exchange(l.n, l.targets, data, l.lengths, l.displs, MPI_BYTE, MPI_BYTE, info, comm, &request));
   HANDLED(MPIX_Isparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &other), MPI_ERR_OTHER, "MPIX_Isparse_exchange: a sparse exchange on this communicator is still running");
   HANDLED(MPIX_Sparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_OTHER, "MPIX_Sparse_exchange: a sparse exchange on this communicator is still running");
-  HANDLED(MPIX_Sparse_plan_create(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_create: a sparse exchange");
+  /* one process alone: plans that all make later have nothing to do with it */
+  if (me == 0) HANDLED(MPIX_Sparse_plan_create(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_create: a sparse exchange");
   CHECK(other == NULL && result == NULL && plan == NULL, "errors write results");
   HANDLED(MPIX_Sparse_wait(&request, NULL), MPI_ERR_ARG, "MPIX_Sparse_wait: result is NULL");
   HANDLED(MPIX_Sparse_test(&request, NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_test: flag is NULL");
@@ -301,9 +332,101 @@ static void second_exchange(void) {
   HANDLED_WORLD(MPIX_Sparse_wait(NULL, &result), MPI_ERR_ARG, "request is NULL");
   CHECK(flag == -1, "flag is written");
   OK(MPIX_Sparse_exchange_each(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, begins_another, NULL, info, comm));
+  good_plan(info);
   free(data);
   list_free(&l);
   MPI_Info_free(&info);
+}
+
+/* an argument of a test in error says nothing of the exchange, which goes on while its process
+   waits elsewhere */
+static void no_flag(MPI_Comm elsewhere) {
+  MPI_Info info = chosen();
+  int right = (me + 1) % n, one = 1, zero = 0;
+  MPIX_Sparse_request request = NULL;
+  MPIX_Sparse_result result = NULL;
+  if (me != 0) MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPIX_Isparse_exchange(1, &right, &me, &one, &zero, MPI_INT, MPI_INT, info, comm, &request));
+  if (me == 0) {
+    HANDLED(MPIX_Sparse_test(&request, NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_test: flag is NULL");
+    /* the others have not begun before */
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, elsewhere, &result));
+    OK(MPIX_Sparse_free(&result));
+  }
+  OK(MPIX_Sparse_wait(&request, &result));
+  OK(MPIX_Sparse_free(&result));
+  if (me != 0) {
+    OK(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, elsewhere, &result));
+    OK(MPIX_Sparse_free(&result));
+  }
+  MPI_Info_free(&info);
+}
+
+/* a nonblocking exchange that has lost a message is complete: its request is gone */
+static void lost_message(void) {
+  MPI_Info info = chosen();
+  MPI_Datatype strided;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  int one = 1, zero = 0, from[4] = {0}, flag = -1;
+  for (int by_test = 0; by_test < 2; by_test++) {
+    MPIX_Sparse_request request = NULL;
+    MPIX_Sparse_result result = NULL;
+    packs_fail = 1;
+    OK(MPIX_Isparse_exchange(1, &me, from, &one, &zero, strided, strided, info, comm, &request));
+    int code = MPI_SUCCESS;
+    if (!by_test) code = MPIX_Sparse_wait(&request, &result);
+    while (by_test && request && code == MPI_SUCCESS) code = MPIX_Sparse_test(&request, &flag, &result);
+    packs_fail = 0;
+    CHECK(code != MPI_SUCCESS && handled == 1, "%s: code %d, handler called %d times", protocol, code, handled);
+    handled = 0;
+    CHECK(request == NULL && result == NULL, "%s: a request outlives its exchange", protocol);
+  }
+  MPI_Type_free(&strided);
+  MPI_Info_free(&info);
+}
+
+/* a duplicate of a datatype calls the program back, which may call the library */
+static int called_back;
+static int duplicated(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag) {
+  (void)type, (void)key, (void)extra;
+  int length;
+  OK(MPIX_Sparse_describe(comm, 0, NULL, &length));
+  called_back++;
+  *(void **)out = in, *flag = 1;
+  return MPI_SUCCESS;
+}
+static int dropped(MPI_Datatype type, int key, void *value, void *extra) {
+  (void)type, (void)key, (void)value, (void)extra;
+  int length;
+  OK(MPIX_Sparse_describe(comm, 0, NULL, &length));
+  called_back++;
+  return MPI_SUCCESS;
+}
+
+static void callbacks(void) {
+  MPI_Datatype strided;
+  int key, right = (me + 1) % n, one = 1, zero = 0, from[4] = {0};
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  MPI_Type_create_keyval(duplicated, dropped, &key, NULL);
+  MPI_Type_set_attr(strided, key, &key);
+  MPIX_Sparse_result result;
+  MPIX_Sparse_request request;
+  MPIX_Sparse_plan plan;
+  called_back = 0;
+  OK(MPIX_Sparse_exchange(1, &right, from, &one, &zero, strided, strided, MPI_INFO_NULL, comm, &result));
+  OK(MPIX_Sparse_free(&result));
+  CHECK(called_back == 2, "%d callbacks of a duplicate", called_back);
+  OK(MPIX_Isparse_exchange(1, &right, from, &one, &zero, strided, strided, MPI_INFO_NULL, comm, &request));
+  OK(MPIX_Sparse_wait(&request, &result));
+  OK(MPIX_Sparse_free(&result));
+  OK(MPIX_Sparse_plan_create(1, &right, from, &one, &zero, strided, strided, MPI_INFO_NULL, comm, &plan));
+  OK(MPIX_Sparse_plan_free(&plan));
+  CHECK(called_back == 10, "%d callbacks of duplicates", called_back);
+  MPI_Type_free_keyval(&key);
+  MPI_Type_free(&strided);
 }
 
 static void queries(void) {
@@ -436,13 +559,17 @@ static void failed_starts(void) {
     MPI_Info info = hint("mpix_sparse", armed[p]);
     if (me == n - 1) {
       MPIX_Sparse_result result = NULL;
+      MPIX_Sparse_plan plan = NULL;
       receives_fail = 1;
       int code = MPIX_Sparse_sources(0, NULL, info, comm, &result);
-      receives_fail = 0;
       CHECK(code != MPI_SUCCESS && handled == 1, "%s: no error of a receive that could not be posted", armed[p]);
+      code = MPIX_Sparse_plan_create(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, &plan);
+      receives_fail = 0;
+      CHECK(code != MPI_SUCCESS && handled == 2, "%s: no error of a plan whose receives could not be posted", armed[p]);
       handled = 0;
     }
     for (int r = 0; r < 2; r++) exchange(armed[p], &AROUND, r, info, comm);
+    good_plan(info);
     MPI_Info_free(&info);
   }
   MPI_Comm fresh;
@@ -468,6 +595,7 @@ int main(int argc, char **argv) {
   MPI_Errhandler errhandler;
   MPI_Comm_create_errhandler(handler, &errhandler);
   comm = test_duplicate();
+  MPI_Comm elsewhere = test_duplicate();
   MPI_Comm_set_errhandler(comm, errhandler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
   MPI_Type_contiguous(1, MPI_BYTE, &uncommitted);
@@ -480,11 +608,14 @@ int main(int argc, char **argv) {
     still_works();
     ragged();
     second_exchange();
+    no_flag(elsewhere);
+    lost_message();
     queries();
     plans_after_an_error();
     still_works();
   }
   protocol = "auto";
+  callbacks();
   failed_starts();
   bad_hints();
   wrong_communicators(errhandler);
@@ -492,6 +623,7 @@ int main(int argc, char **argv) {
   still_works();
   MPI_Type_free(&uncommitted);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_free(&elsewhere);
   MPI_Comm_free(&comm);
   MPI_Errhandler_free(&errhandler);
   return test_finish();

@@ -10,6 +10,7 @@
 extern void *__libc_malloc(size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_calloc(size_t, size_t);
+extern void __libc_free(void *);
 
 /* from which size on there is no memory; 0: there is all */
 static size_t scarce;
@@ -19,6 +20,18 @@ static int refuse(size_t size) { return scarce > 0 && size >= scarce && ++refuse
 void *malloc(size_t size) { return refuse(size) ? NULL : __libc_malloc(size); }
 void *realloc(void *at, size_t size) { return refuse(size) ? NULL : __libc_realloc(at, size); }
 void *calloc(size_t n, size_t size) { return refuse(n * size) ? NULL : __libc_calloc(n, size); }
+
+/* the buffers of a collective, and how many of them have been freed */
+static const void *watched[2];
+static int freed;
+void free(void *at) {
+  if (at) freed += at == watched[0] || at == watched[1];
+  __libc_free(at);
+}
+int MPI_Ireduce_scatter_block(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
+  watched[0] = from, watched[1] = into;
+  return PMPI_Ireduce_scatter_block(from, into, count, type, op, comm, request);
+}
 
 enum { MOST = 8 };
 typedef struct {
@@ -73,8 +86,13 @@ int MPI_Accumulate(const void *from, int count, MPI_Datatype type, int target, M
   return is_refused(FLAGS) ? MPI_ERR_OTHER : PMPI_Accumulate(from, count, type, target, displ, n, there, op, win);
 }
 
+/* the send that was refused last */
+static sent refused_send;
+/* the length from which on messages are not sent at all; 0: all are */
+static int vanish;
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
-  if (is_refused(SENDS)) return MPI_ERR_OTHER;
+  if (is_refused(SENDS)) return refused_send = (sent){buffer, count, target, tag, type, comm, MPI_REQUEST_NULL}, MPI_ERR_OTHER;
+  if (vanish > 0 && count >= vanish) return *request = MPI_REQUEST_NULL, MPI_SUCCESS;
   if (refuse_send) return refuse_send = 0, failed++, MPI_ERR_OTHER;
   if (!lazily) return PMPI_Isend(buffer, count, type, target, tag, comm, request);
   sent s = {buffer, count, target, tag, type, comm, MPI_REQUEST_NULL};
@@ -556,6 +574,110 @@ static void refused_making(void) {
   MPI_Comm_free(&comm);
 }
 
+/* the hints of a sparse exchange */
+static MPI_Info sparse_by(const char *protocol) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_sparse", protocol);
+  MPI_Info_set(info, "mpix_node_size", "1");
+  return info;
+}
+
+/* process 0 has memory to pack a short message of a sparse exchange, but not a long one: both ends
+   of the long one hear of it, and the next exchange has both */
+static void unpacked(const char *protocol) {
+  enum { LONG = 2 << 20 };
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info = sparse_by(protocol);
+  int to[2] = {1, 1}, counts[2] = {LONG, 4}, displs[2] = {0, LONG}, messages, source, class;
+  char *from = calloc(1, LONG + 4), *data;
+  for (int k = 0; k < 4; k++) from[LONG + k] = (char)(10 + k);
+  MPIX_Sparse_result result;
+  for (int call = 0; call < 2; call++) {
+    result = NULL;
+    refused = 0;
+    if (test_rank == 0 && call == 0) scarce = 1 << 20;
+    int code = MPIX_Sparse_exchange(test_rank == 0 ? 2 : 0, to, from, counts, displs, MPI_BYTE, MPI_BYTE, info, comm, &result);
+    scarce = 0;
+    MPI_Error_class(code, &class);
+    if (call == 0) {
+      CHECK(class == (test_rank == 0 ? MPI_ERR_NO_MEM : test_rank == 1 ? MPI_ERR_OTHER : MPI_SUCCESS), "%s: call %d: class %d: %s", protocol, call, class, test_message(code));
+      CHECK(test_rank != 0 || refused > 0, "%s: call %d: nothing was refused", protocol, call);
+    } else {
+      CHECK(code == MPI_SUCCESS, "%s: call %d: %s", protocol, call, test_message(code));
+      MPI_Count elements, count;
+      OK(MPIX_Sparse_get_count(result, &messages, &elements));
+      CHECK(messages == (test_rank == 1 ? 2 : 0), "%s: call %d: %d messages", protocol, call, messages);
+      if (messages == 2) {
+        OK(MPIX_Sparse_get_message(result, 1, &source, &count, (void **)&data));
+        CHECK(count == 4 && !memcmp(data, from + LONG, 4), "%s: call %d: wrong data", protocol, call);
+      }
+    }
+    OK(MPIX_Sparse_free(&result));
+  }
+  free(from);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
+/* process 1 has no memory for what comes by the crystal router */
+static void unrouted(void) {
+  enum { LONG = 2 << 20 };
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info = sparse_by("crystal");
+  int to = 1, none = 0, length = LONG, class;
+  char *from = calloc(1, LONG);
+  MPIX_Sparse_result result = NULL;
+  OK(MPIX_Sparse_sources(0, NULL, info, comm, &result));
+  OK(MPIX_Sparse_free(&result));
+  MPI_Barrier(comm);
+  /* nobody is going to receive it */
+  if (test_rank == 0) vanish = 1 << 20;
+  if (test_rank == 1) scarce = 1 << 20;
+  int code = MPIX_Sparse_exchange(test_rank == 0, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &result);
+  vanish = 0, scarce = 0;
+  MPI_Error_class(code, &class);
+  CHECK(class == (test_rank == 1 ? MPI_ERR_NO_MEM : MPI_SUCCESS), "class %d: %s", class, test_message(code));
+  OK(MPIX_Sparse_free(&result));
+  free(from);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
+/* process 0 can send neither its message nor the notice in its place: its call stops, but MPI still
+   has the numbers of the census, and the notice */
+static void stopped(void) {
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info = sparse_by("pcx_library");
+  int to = 1, one = 1, none = 0, value = 5;
+  MPIX_Sparse_result result = NULL;
+  OK(MPIX_Sparse_sources(0, NULL, info, comm, &result));
+  OK(MPIX_Sparse_free(&result));
+  MPI_Barrier(comm);
+  failed = 0;
+  if (test_rank == 0) refusing = SENDS, before = 0, times = 2;
+  watched[0] = watched[1] = NULL, freed = 0;
+  int code = MPIX_Sparse_exchange(test_rank == 0, &to, &value, &one, &none, MPI_INT, MPI_INT, info, comm, &result);
+  CHECK((code != MPI_SUCCESS) == (test_rank < 2), "%s", test_message(code));
+  if (test_rank == 0) {
+    CHECK(failed == 2, "%d sends refused", failed);
+    CHECK(watched[0] && watched[1] && freed == 0, "%d buffers of a collective freed", freed);
+    scribble();
+    sent s = refused_send;
+    OK(PMPI_Send(s.buffer, s.count, s.type, s.target, s.tag, s.comm));
+  } else if (test_rank == 1) {
+    char text[500];
+    int length;
+    OK(MPIX_Neighbor_error_string(comm, sizeof text, text, &length));
+    CHECK(strstr(text, "process 0: a message could not be sent to this process"), "%s", text);
+  }
+  refusing = NOTHING, failed = 0, watched[0] = watched[1] = NULL;
+  MPI_Barrier(comm);
+  OK(MPIX_Sparse_free(&result));
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   if (test_size >= 2) fused(0), fused(1);
@@ -566,5 +688,6 @@ int main(int argc, char **argv) {
   refused_nobody();
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
+  if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(), stopped();
   return test_finish();
 }

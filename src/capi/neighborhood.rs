@@ -10,7 +10,7 @@ use crate::collective::set::{self, SetCall};
 use crate::collective::{Operation, handle};
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
-use crate::mpi::message::bytes_at;
+use crate::mpi::message::{bytes_at, lend};
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, MPI_Comm, MPI_Group, MPI_Info, comm};
 use crate::sparse::messages::{Outgoing, Sends};
@@ -206,15 +206,16 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
         t.rank.map(|target| Outgoing { target, block: bytes_at((&raw const *edge).cast(), bytes), bytes, device: false })
     };
     let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true };
-    // SAFETY: the caller vouches for the handles; the edges outlive the exchange.
-    let arrived = unsafe {
-        let shared = sparse::context(comm)?;
-        let (hints, understood) = sparse_hints(info);
-        let mut exchange = Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking)?;
+    let shared = sparse::context(comm)?;
+    // SAFETY: the caller vouches for the handle.
+    let (hints, understood) = unsafe { sparse_hints(info) };
+    let (_, arrived) = lend(edges, |_| {
+        // SAFETY: the edges outlive the exchange.
+        let mut exchange = unsafe { Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking) }?;
         exchange.wait()?;
-        understood?;
-        exchange.take()
-    };
+        Ok(exchange.take())
+    })?;
+    understood?;
     let known = known?;
     // as that of every other list, its length is an int
     args::int("indegree", arrived.messages.len())?;

@@ -13,7 +13,7 @@ use crate::model::fit::median;
 use crate::model::{Load, PROTOCOLS, Protocol};
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::message::bytes_at;
+use crate::mpi::message::{bytes_at, lend};
 use crate::mpi::peer::{idle_barrier, now};
 use crate::mpi::start;
 use crate::select::hints::SparseHints;
@@ -98,12 +98,7 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;
     let per_node = lanes[0].context.hold().per_node(&lanes[0].hints);
     let buffer = share_outcome(part, written(timing.bytes.checked_mul(messages.into())))?;
-    let timed = batches(part, timing, messages, &buffer, &mut lanes, progress);
-    if timed.is_err() {
-        // messages may still be sent from it
-        std::mem::forget(buffer);
-    }
-    timed?;
+    lend(buffer, |buffer| batches(part, timing, messages, buffer, &mut lanes, progress))?;
     for lane in &lanes {
         // collective: all processes free their windows in the same order
         lane.context.hold().free_window_if_idle();

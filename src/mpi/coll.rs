@@ -13,7 +13,7 @@ use super::comm::{Communicator, Owned};
 use super::constants::{RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
 use super::datatype::{self, Datatype};
 use super::liveness::{self, Patience};
-use super::request::Request;
+use super::request::{Request, lend};
 use super::tally;
 use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
@@ -63,14 +63,8 @@ pub(super) fn complete_watching<T, const N: usize>(
         }
         Ok(())
     };
-    match wait() {
-        Ok(()) => Ok(buffers),
-        Err(e) => {
-            // MPI may still write to them
-            std::mem::forget(buffers);
-            Err(liveness::explain(e, raw, comm))
-        }
-    }
+    let (buffers, ()) = lend(buffers, |_| wait()).map_err(|e| liveness::explain(e, raw, comm))?;
+    Ok(buffers)
 }
 
 /// Counts a collective to which this process contributes `bytes` bytes, if the environment asks for

@@ -11,7 +11,7 @@ use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ANY_SOURCE, RSMPI_ANY_TAG, RSMPI_MESSAGE_NULL, RSMPI_SUM, RSMPI_UINT32_T};
 pub use super::datatype::packed;
 use super::datatype::{Datatype, Owned as OwnedDatatype};
-pub use super::request::{Cancelled, Request, Status};
+pub use super::request::{Cancelled, Request, Status, lend};
 use super::{MPI_Status, check, coll};
 use crate::error::{Argument, Result};
 use crate::util::cast::to_int;

@@ -1,6 +1,6 @@
 //! Requests, and the statuses of messages that have arrived.
 
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::time::Instant;
 
 use super::constants::{RSMPI_REQUEST_NULL, RSMPI_STATUS_IGNORE, RSMPI_UNDEFINED};
@@ -23,6 +23,14 @@ pub(super) fn is_complete(request: MPI_Request) -> bool {
     let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, RSMPI_STATUS_IGNORE) };
     // leave a failed request to be completed elsewhere
     rc != super::success() || done != 0
+}
+
+/// Runs `body` with buffers that it gives to MPI, and returns them with its value. If it fails,
+/// they are leaked: MPI may still use them.
+pub fn lend<B, T>(buffers: B, body: impl FnOnce(&mut B) -> Result<T>) -> Result<(B, T)> {
+    let mut buffers = ManuallyDrop::new(buffers);
+    let value = body(&mut buffers)?;
+    Ok((ManuallyDrop::into_inner(buffers), value))
 }
 
 /// The fate of a message that nobody waits for any more.

@@ -76,7 +76,7 @@ pub struct ExchangeContext {
     pub send: Known,
     /// Cached facts about the datatypes that recent calls received.
     pub recv: Known,
-    /// Plans made so far.
+    /// Plans that all processes have tried to make so far.
     plans: u64,
     largest_tag: i32,
     /// The operations that this process must keep moving.
@@ -366,7 +366,8 @@ impl ExchangeContext {
         self.resources.inboxes.is_some() && self.per_node(hints) >= self.size()
     }
 
-    /// Returns the tag of the next plan. It is the same on all processes.
+    /// Returns the tag of the next plan. It is the same on all processes if each calls this once an
+    /// exchange has ended that makes a plan, whatever came of it.
     pub fn next_plan(&mut self) -> i32 {
         let tags = u64::from((self.largest_tag - FIRST_PLAN_TAG + 1).unsigned_abs());
         let tag = FIRST_PLAN_TAG + to_int::<i32>(self.plans % tags);

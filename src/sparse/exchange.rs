@@ -188,6 +188,12 @@ impl Exchange {
         self.loss.clone().map_or(Ok(()), Err)
     }
 
+    /// Returns true if the exchange has ended, also if a message was lost. One that has failed
+    /// otherwise never ends.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// Waits until the exchange is done.
     pub fn wait(&mut self) -> Result<()> {
         self.wait_with(|_, _| ())

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::messages::{Arrivals, PendingSends, Sends};
 use super::transport::{Tag, Transport, lost};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::sparse::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Cancelled, Mode, Status, bytes_at};
@@ -76,34 +76,37 @@ impl ReceiveRing {
     pub unsafe fn send_all(&self, transport: &mut Transport, sends: &Sends, mode: Mode) -> Result<RingSends> {
         let (parity, rest) = (transport.parity, transport.tag(Tag::Rest));
         let others = || sends.list.iter().filter(|o| o.target != transport.rank);
-        let mut announcements: Vec<Announcement> = others().map(|o| o.bytes).collect();
+        let announcements: Vec<Announcement> = others().map(|o| o.bytes).collect();
         let (mut small, mut long) = (PendingSends::default(), PendingSends::default());
-        for (o, announcement) in others().zip(&mut announcements) {
-            let fits = o.bytes <= BUFFER as u64;
-            // SAFETY: the caller vouches for the block.
-            let sent = unsafe {
-                if fits {
-                    message::send(mode, &o.block, o.target, MESSAGE + parity, self.posted.comm())
-                } else {
-                    message::send(Mode::Standard, &o.block, o.target, rest, &transport.comm)
+        let (announcements, ()) = message::lend(announcements, |announcements| {
+            for (o, announcement) in others().zip(announcements) {
+                let fits = o.bytes <= BUFFER as u64;
+                // SAFETY: the caller vouches for the block.
+                let sent = unsafe {
+                    if fits {
+                        message::send(mode, &o.block, o.target, MESSAGE + parity, self.posted.comm())
+                    } else {
+                        message::send(Mode::Standard, &o.block, o.target, rest, &transport.comm)
+                    }
+                };
+                match sent {
+                    Ok(request) if fits => {
+                        small.push(request);
+                        continue;
+                    }
+                    Ok(request) => long.push(request),
+                    // nobody may wait for it
+                    Err(e) => {
+                        transport.loss.get_or_insert(e);
+                        *announcement = LOST;
+                    }
                 }
-            };
-            match sent {
-                Ok(request) if fits => {
-                    small.push(request);
-                    continue;
-                }
-                Ok(request) => long.push(request),
-                // nobody may wait for it
-                Err(e) => {
-                    transport.loss.get_or_insert(e);
-                    *announcement = LOST;
-                }
+                let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
+                // SAFETY: announcements do not move and live as long as the sends.
+                small.push(unsafe { message::send(mode, &block, o.target, ANNOUNCEMENT + parity, self.posted.comm()) }?);
             }
-            let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
-            // SAFETY: announcements do not move and live as long as the sends.
-            small.push(unsafe { message::send(mode, &block, o.target, ANNOUNCEMENT + parity, self.posted.comm()) }?);
-        }
+            Ok(())
+        })?;
         Ok(RingSends { small, long, _announcements: announcements })
     }
 
@@ -159,7 +162,10 @@ impl ReceiveRing {
         if is_current {
             enter(transport, status.source, kind, bytes, arrivals)?;
         } else {
-            self.early.push(Early { source: status.source, kind, bytes: bytes.to_vec() });
+            let mut copy = Vec::new();
+            copy.try_reserve_exact(bytes.len()).map_err(|_| Error::NoMemory { bytes: bytes.len() })?;
+            copy.extend_from_slice(bytes);
+            self.early.push(Early { source: status.source, kind, bytes: copy });
         }
         self.posted.post()?;
         Ok(is_current)

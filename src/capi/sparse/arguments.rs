@@ -44,6 +44,14 @@ pub enum Keep {
 /// Arguments that have been checked.
 struct Checked {
     sends: Sends,
+    layout: Layout,
+    /// The receive type, if messages must be unpacked.
+    derived: Option<Datatype>,
+}
+
+/// The same with datatypes of the exchange's own.
+struct Kept {
+    sends: Sends,
     kind: ReceiveType,
     sendtype: Option<OwnedDatatype>,
 }
@@ -70,46 +78,70 @@ impl Arguments {
     /// # Safety
     /// The handles must be valid, the arrays as long as said.
     pub unsafe fn start<D>(&self, comm: Communicator, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
+        // SAFETY: the caller vouches for handles and arrays.
+        unsafe { self.take_part(comm, keep, destination) }?
+    }
+
+    /// As `start`. The outer error is that of a process that has not taken part in an exchange to
+    /// its end, the inner one that of a process that has.
+    ///
+    /// # Safety
+    /// As for `start`.
+    pub unsafe fn take_part<D>(&self, comm: Communicator, keep: Keep, destination: Result<D>) -> Result<Result<Started<D>>> {
         let form = if keep == Keep::Request { Form::Nonblocking } else { Form::Blocking };
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
             let context = sparse::context(comm)?;
             logging::unknown_keys(self.info, comm);
             let (hints, understood) = sparse_hints(self.info);
-            let checked = understood.and(destination).and_then(|d| Ok((d, self.check(keep, &context.hold())?)));
-            match checked {
-                Ok((destination, Checked { sends, kind, sendtype })) => {
+            let checked = understood.and(destination).and_then(|d| Ok((d, self.check(&context.hold())?)));
+            // the context is free: a duplicate runs callbacks of the caller's
+            let kept = checked.and_then(|(d, checked)| Ok((d, checked.keep(keep)?)));
+            match kept {
+                Ok((destination, Kept { sends, kind, sendtype })) => {
                     let kept = if keep == Keep::Plan { sends.list.clone() } else { Vec::new() };
                     let kept = Sends { list: kept, dense: sends.dense };
                     let exchange = Exchange::start(&context, hints.as_ref(), sends, form)?;
-                    Ok(Started { exchange, destination, kind, sendtype, sends: kept })
+                    Ok(Ok(Started { exchange, destination, kind, sendtype, sends: kept }))
                 }
                 Err(e) => {
-                    Exchange::start(&context, hints.as_ref(), Sends::default(), form)?.wait()?;
-                    Err(e)
+                    let mut exchange = Exchange::start(&context, hints.as_ref(), Sends::default(), form)?;
+                    let outcome = exchange.wait();
+                    if exchange.has_ended() { Ok(Err(e)) } else { outcome.and(Err(e)) }
                 }
             }
         }
     }
 
-    /// Checks the arguments. Duplicates a derived send type that is used after the call.
+    /// Checks the arguments.
     ///
     /// # Safety
     /// As for `start`.
-    unsafe fn check(&self, keep: Keep, context: &ExchangeContext) -> Result<Checked> {
+    unsafe fn check(&self, context: &ExchangeContext) -> Result<Checked> {
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
-            let mut sends = self.send.read(context)?;
-            let kind = ReceiveType::of(self.recvtype, context)?;
-            let mut sendtype = None;
-            if let (false, Some(first)) = (keep == Keep::Call || sends.dense, sends.list.first()) {
-                let own = OwnedDatatype::duplicate(first.block.datatype)?;
-                let lent = own.lend();
-                sends.list.iter_mut().for_each(|o| o.block.datatype = lent);
-                sendtype = Some(own);
-            }
-            Ok(Checked { sends, kind, sendtype })
+            let sends = self.send.read(context)?;
+            let (layout, derived) = receive_type(self.recvtype, context)?;
+            Ok(Checked { sends, layout, derived })
         }
+    }
+}
+
+impl Checked {
+    /// Duplicates the receive type if messages must be unpacked, and a derived send type that is
+    /// used after the call.
+    fn keep(self, keep: Keep) -> Result<Kept> {
+        let Checked { mut sends, layout, derived } = self;
+        let kind = ReceiveType { layout, derived: derived.map(OwnedDatatype::duplicate).transpose()? };
+        let mut sendtype = None;
+        if let (false, Some(first)) = (keep == Keep::Call || sends.dense, sends.list.first()) {
+            let own = OwnedDatatype::duplicate(first.block.datatype)?;
+            // SAFETY: the duplicate lives as long as the exchange, and a plan that is made of it.
+            let lent = unsafe { own.lend() };
+            sends.list.iter_mut().for_each(|o| o.block.datatype = lent);
+            sendtype = Some(own);
+        }
+        Ok(Kept { sends, kind, sendtype })
     }
 }
 
@@ -224,25 +256,24 @@ pub struct ReceiveType {
     pub derived: Option<OwnedDatatype>,
 }
 
-impl ReceiveType {
-    /// Checks a datatype, and duplicates it if it must be unpacked.
-    ///
-    /// # Safety
-    /// The handle must be a datatype or null.
-    unsafe fn of(datatype: MPI_Datatype, context: &ExchangeContext) -> Result<ReceiveType> {
-        // SAFETY: the caller vouches for the handle.
-        let datatype = unsafe { args::datatype(RECV.datatype, datatype) }?;
-        let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
-        if dense {
-            let layout = Layout { size: to_int(extent), extent, bounds: (0, extent) };
-            return Ok(ReceiveType { layout, derived: None });
-        }
-        // negative if MPI cannot say it: no message is as long
-        let size = u64::try_from(datatype.size()?).unwrap_or(u64::MAX);
-        let layout = Layout { size, extent, bounds: datatype.bounds()? };
-        Ok(ReceiveType { layout, derived: Some(OwnedDatatype::duplicate(datatype)?) })
+/// Checks a datatype that messages are received as; returns it with the layout of its elements if
+/// messages must be unpacked.
+///
+/// # Safety
+/// The handle must be a datatype or null.
+unsafe fn receive_type(datatype: MPI_Datatype, context: &ExchangeContext) -> Result<(Layout, Option<Datatype>)> {
+    // SAFETY: the caller vouches for the handle.
+    let datatype = unsafe { args::datatype(RECV.datatype, datatype) }?;
+    let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
+    if dense {
+        return Ok((Layout { size: to_int(extent), extent, bounds: (0, extent) }, None));
     }
+    // negative if MPI cannot say it: no message is as long
+    let size = u64::try_from(datatype.size()?).unwrap_or(u64::MAX);
+    Ok((Layout { size, extent, bounds: datatype.bounds()? }, Some(datatype)))
+}
 
+impl ReceiveType {
     /// Bytes.
     pub fn bytes() -> ReceiveType {
         ReceiveType { layout: Layout { size: 1, extent: 1, bounds: (0, 1) }, derived: None }

@@ -334,8 +334,7 @@ pub unsafe extern "C" fn MPIX_Sparse_test(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        complete("MPIX_Sparse_test", request, result, |exchange| {
-            let flag = Results::one("flag", flag)?;
+        complete("MPIX_Sparse_test", request, Results::one("flag", flag), result, |exchange, flag| {
             let done = exchange.progress()?;
             flag.write([c_int::from(done)]);
             Ok(done)
@@ -350,7 +349,7 @@ pub unsafe extern "C" fn MPIX_Sparse_test(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, result: *mut MPIX_Sparse_result) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { complete("MPIX_Sparse_wait", request, result, |exchange| exchange.wait().map(|()| true)) }
+    unsafe { complete("MPIX_Sparse_wait", request, Ok(()), result, |exchange, ()| exchange.wait().map(|()| true)) }
 }
 
 /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
@@ -364,12 +363,14 @@ pub(super) unsafe fn handler_of(context: &Shared, user: MPI_Comm) -> Communicato
     user.unwrap_or_else(comm::world)
 }
 
-/// Completes an exchange if `progress` says that it has ended.
-unsafe fn complete(
+/// Completes an exchange if it has ended once `progress` has been called, which gets `flag`. It is
+/// complete also if a message was lost.
+unsafe fn complete<F>(
     function: &str,
     request: *mut MPIX_Sparse_request,
+    flag: Result<F>,
     result: *mut MPIX_Sparse_result,
-    progress: impl FnOnce(&mut Exchange) -> Result<bool>,
+    progress: impl FnOnce(&mut Exchange, F) -> Result<bool>,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments; the request is a box that `start` made.
     unsafe {
@@ -378,16 +379,21 @@ unsafe fn complete(
         boundary::call_on(function, user, || {
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
+            let flag = flag?;
             let place = Results::one("result", result)?;
             let outstanding = Arc::clone(&live.context.hold().outstanding);
             outstanding.advance();
-            let progressed = progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner));
-            // an exchange that has failed is not moved further
-            if !progressed.inspect_err(|_| outstanding.remove(&live.exchange))? {
-                return Ok(());
+            let (progressed, ended) = {
+                let mut exchange = live.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+                (progress(&mut exchange, flag), exchange.has_ended())
+            };
+            if !ended {
+                // one that has stopped is not moved further, but MPI may still use its memory
+                return progressed.map(drop).inspect_err(|_| outstanding.remove(&live.exchange));
             }
             let mut done = Box::from_raw(std::ptr::replace(request, std::ptr::null_mut()));
             outstanding.remove(&done.exchange);
+            progressed?;
             let kind = std::mem::replace(&mut done.kind, ReceiveType::bytes());
             let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
             finish(&mut exchange, kind, place)

@@ -3,12 +3,13 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::arguments::{Arguments, Counts, Keep, SendSide};
+use super::arguments::{Arguments, Counts, Keep, SendSide, Started};
 use super::exchange::handler_of;
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
 use crate::capi::args::Results;
 use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
+use crate::mpi::coll::share_outcome;
 use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse::plan::Plan;
@@ -80,29 +81,43 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_create_c(
 
 /// Runs an exchange and makes a plan of it.
 unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Sparse_plan) -> c_int {
-    // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the
-    // plan.
+    // SAFETY: the caller vouches for the arguments.
     unsafe {
         boundary::call(function, arguments.comm, |comm| {
-            // first of all: every process counts its plans, also one whose arguments are in error
-            let tag = sparse::context(comm)?.hold().next_plan();
-            let mut started = arguments.start(comm, Keep::Plan, Results::one("plan", plan))?;
-            let exchange = &mut started.exchange;
-            exchange.wait()?;
-            let (private, inbox) = (exchange.comm(), exchange.take());
-            let plan = Plan::new(exchange.context(), started.sends, &inbox, tag)?;
-            let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private)?);
-            result.of_plan = true;
-            started.destination.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object {
-                plan,
-                result,
-                _sendtype: started.sendtype,
-                context: Arc::clone(started.exchange.context()),
-                user: arguments.comm,
-            }))]);
+            let mut part = arguments.take_part(comm, Keep::Plan, Results::one("plan", plan))?;
+            let waited = part.as_mut().map_or(Ok(()), |started| started.exchange.wait());
+            if part.as_ref().is_ok_and(|started| !started.exchange.has_ended()) {
+                // others may never come to the end, and must not be waited for
+                return waited;
+            }
+            // only here: a call that is refused, or that its process repeats, counts for nobody
+            let (tag, private) = {
+                let shared = sparse::context(comm)?;
+                let mut context = shared.hold();
+                (context.next_plan(), Arc::clone(context.comm()))
+            };
+            let made = part.and_then(|started| waited.and_then(|()| plan_of(started, arguments.comm, tag)));
+            // a run takes both ends of each message
+            let (plan, destination) = share_outcome(&private, made)?;
+            destination.write([Box::into_raw(plan)]);
             Ok(())
         })
     }
+}
+
+/// Makes a plan of an exchange that has ended; returns it with its destination.
+///
+/// # Safety
+/// The blocks of the exchange must be readable while the plan runs; `user` is its communicator.
+unsafe fn plan_of<D>(mut started: Started<D>, user: MPI_Comm, tag: i32) -> Result<(Box<MPIX_Sparse_plan_object>, D)> {
+    let (private, inbox) = (started.exchange.comm(), started.exchange.take());
+    let context = Arc::clone(started.exchange.context());
+    // SAFETY: the caller vouches for the blocks; the result's memory lives as long as the plan.
+    let plan = unsafe { Plan::new(&context, started.sends, &inbox, tag) }?;
+    let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private)?);
+    result.of_plan = true;
+    let plan = MPIX_Sparse_plan_object { plan, result, _sendtype: started.sendtype, context, user };
+    Ok((Box::new(plan), started.destination))
 }
 
 /// Runs the body of a function that works on a plan.

@@ -33,7 +33,7 @@ const PREFIX: usize = 2;
 const LABEL: usize = 2;
 
 /// Stands in place of the length of a packet that could not be packed. No bytes follow.
-pub const LOST: u64 = u64::MAX;
+const LOST: u64 = u64::MAX;
 
 /// A message on its way through the router.
 #[derive(Debug, Clone, Copy)]
@@ -68,13 +68,33 @@ impl Packet {
 
     /// Returns the words of its bytes, rounded up.
     pub fn body_words(&self) -> usize {
-        to_usize(self.bytes).div_ceil(WORD)
+        words(self.bytes) - LABEL
     }
+}
 
-    /// Returns all words that it takes.
-    fn words(&self) -> usize {
-        LABEL + self.body_words()
-    }
+/// Returns the words of a packet of this many bytes.
+pub fn words(bytes: u64) -> usize {
+    LABEL + to_usize(bytes).div_ceil(WORD)
+}
+
+/// Appends zeros to a buffer, and returns where they begin.
+fn extend(buffer: &mut Vec<u64>, words: usize) -> Result<*mut u8> {
+    let at = buffer.len();
+    buffer.try_reserve_exact(words).map_err(|_| Error::NoMemory { bytes: words.saturating_mul(WORD) })?;
+    buffer.resize(at + words, 0);
+    Ok(buffer[at..].as_mut_ptr().cast())
+}
+
+/// Appends a packet, whose bytes `pack` writes, to a message between routers. `label` is its target
+/// and source, and its length or [`LOST`]. If there is no room for it or it cannot be packed, the
+/// label travels without it, so that the others are not held up.
+pub fn append(message: &mut Vec<u64>, label: [u64; LABEL], pack: impl FnOnce(*mut u8) -> Result<()>) -> Result<()> {
+    message.extend(label);
+    let at = message.len();
+    extend(message, Packet::read(label[0], label[1], std::ptr::null()).body_words()).and_then(pack).inspect_err(|_| {
+        message.truncate(at);
+        message[at - 1] = LOST;
+    })
 }
 
 /// One step of the router, with its messages.
@@ -148,7 +168,7 @@ impl Incoming {
             let words = to_usize(self.head[0]);
             self.whole.clear();
             if words > self.head.len() {
-                self.whole.resize(words, 0);
+                extend(&mut self.whole, words)?;
                 let (first, rest) = self.whole.split_at_mut(self.head.len());
                 first.copy_from_slice(&self.head);
                 let bytes = (rest.len() * WORD) as u64;
@@ -194,37 +214,32 @@ impl Routing {
         Ok(routing)
     }
 
-    /// Sends what leaves this process in the current step. A packet that cannot be packed is a
-    /// loss: its label travels without it, so that the others are not held up.
+    /// Sends what leaves this process in the current step.
     unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Option<Box<Error>>) -> Result<()> {
         let (tag, comm) = (router.tag, &router.comm);
         let Some(Round { step, outgoing, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
             return Ok(());
         };
         let gives = |r: &&Packet| step.gives.contains(&r.target);
-        let words = PREFIX + self.held.iter().filter(gives).map(Packet::words).sum::<usize>();
+        let words = PREFIX + self.held.iter().filter(gives).map(|r| words(r.bytes)).sum::<usize>();
         outgoing.clear();
-        outgoing.reserve(words);
+        // where this fails, each packet asks for its own room
+        outgoing.try_reserve_exact(words).ok();
         outgoing.extend([0, self.largest.word().into()]);
         for r in self.held.iter().filter(gives) {
-            outgoing.extend([u64::from(r.target) << 32 | u64::from(r.source), r.bytes]);
-            let at = outgoing.len();
-            outgoing.resize(at + r.body_words(), 0);
-            let into: *mut u8 = outgoing[at..].as_mut_ptr().cast();
-            // SAFETY: the caller vouches for the source; the buffer has just been extended by as
-            // many bytes.
-            unsafe {
+            let bytes = if matches!(r.body, Body::Lost) { LOST } else { r.bytes };
+            let label = [u64::from(r.target) << 32 | u64::from(r.source), bytes];
+            // SAFETY: the caller vouches for the source; there is room for as many bytes.
+            let appended = append(outgoing, label, |into| unsafe {
                 match r.body {
-                    Body::Own(i) => {
-                        if let Err(e) = sends.list[i].pack(into, sends.dense, comm) {
-                            loss.get_or_insert(e);
-                            outgoing.truncate(at);
-                            outgoing[at - 1] = LOST;
-                        }
-                    }
+                    Body::Own(i) => return sends.list[i].pack(into, sends.dense, comm),
                     Body::At(from) => std::ptr::copy_nonoverlapping(from, into, to_usize(r.bytes)),
-                    Body::Lost => outgoing[at - 1] = LOST,
+                    Body::Lost => {}
                 }
+                Ok(())
+            });
+            if let Err(e) = appended {
+                loss.get_or_insert(e);
             }
         }
         outgoing[0] = outgoing.len() as u64;
@@ -265,7 +280,7 @@ impl Routing {
                 let mut rest = &words[PREFIX..];
                 while let [label, bytes, body @ ..] = rest {
                     let packet = Packet::read(*label, *bytes, body.as_ptr().cast());
-                    rest = &rest[packet.words()..];
+                    rest = &body[packet.body_words()..];
                     self.held.push(packet);
                 }
             }

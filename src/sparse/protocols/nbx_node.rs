@@ -12,11 +12,11 @@
 
 use std::sync::Arc;
 
-use super::crystal::{self, LOST, Packet, Router, Routing};
+use super::crystal::{self, Packet, Router, Routing};
 use super::nbx;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::message::bytes_at;
+use crate::mpi::message::{bytes_at, lend};
 use crate::shm::node;
 use crate::sparse::messages::{Arrivals, Outgoing, Sends};
 use crate::sparse::receive_ring::ReceiveRing;
@@ -99,38 +99,36 @@ impl Run {
         for group in order.chunk_by(|a, b| nodes.is_near(a.target, b.target)) {
             let members = nodes.members(nodes.node_of(group[0].target));
             let mut envelope: Vec<u64> = Vec::new();
+            // where this fails, each message asks for its own room
+            envelope.try_reserve_exact(group.iter().map(|o| crystal::words(o.bytes)).sum()).ok();
             for o in group {
                 let place = members.partition_point(|&m| m < o.target) as u64;
-                // in the format of the router's packets
-                envelope.extend([place << 32 | u64::from(transport.rank), o.bytes]);
-                let at = envelope.len();
-                envelope.resize(at + to_usize(o.bytes).div_ceil(WORD), 0);
-                // SAFETY: the caller vouches for the block; the envelope has just been extended by
-                // its bytes.
-                if let Err(e) = unsafe { o.pack(envelope[at..].as_mut_ptr().cast(), sends.dense, &transport.comm) } {
+                let label = [place << 32 | u64::from(transport.rank), o.bytes];
+                // SAFETY: the caller vouches for the block; there is room for its bytes.
+                let pack = |into| unsafe { o.pack(into, sends.dense, &transport.comm) };
+                if let Err(e) = crystal::append(&mut envelope, label, pack) {
                     transport.loss.get_or_insert(e);
-                    envelope.truncate(at);
-                    envelope[at - 1] = LOST;
                 }
             }
             let target = members[*own_place as usize % members.len()];
             envelopes.push(envelope);
             outgoing.push(target);
         }
-        let list = (outgoing.into_iter().zip(&envelopes)).map(|(target, e)| {
-            let bytes = size_of_val(&e[..]) as u64;
-            Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes, device: false }
-        });
-        let list = Sends { list: list.collect(), dense: true };
-        let mut arrived = Arrivals::default();
-        // this process may be the one to distribute an envelope for its own node
-        for own in list.list.iter().filter(|o| o.target == transport.rank) {
-            // SAFETY: the envelope is alive.
-            unsafe { arrived.copy_own(own, true, &transport.comm) }?;
-        }
-        let mine = transport.stats(sends);
-        // SAFETY: the envelopes do not move and live as long as the run.
-        let between = unsafe { nbx::Run::start(transport, ring, &list, mine, &mut arrived) }?;
+        let (mine, mut arrived) = (transport.stats(sends), Arrivals::default());
+        let (envelopes, between) = lend(envelopes, |envelopes| {
+            let list = (outgoing.into_iter().zip(envelopes)).map(|(target, e)| {
+                let bytes = size_of_val(&e[..]) as u64;
+                Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes, device: false }
+            });
+            let list = Sends { list: list.collect(), dense: true };
+            // this process may be the one to distribute an envelope for its own node
+            for own in list.list.iter().filter(|o| o.target == transport.rank) {
+                // SAFETY: the envelope is alive.
+                unsafe { arrived.copy_own(own, true, &transport.comm) }?;
+            }
+            // SAFETY: the envelopes do not move and live as long as the run.
+            unsafe { nbx::Run::start(transport, ring, &list, mine, &mut arrived) }
+        })?;
         Ok(Run { phase: Phase::Between(between), mine, _envelopes: envelopes, arrived, nothing: Sends::default() })
     }
 

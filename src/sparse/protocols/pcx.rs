@@ -7,7 +7,7 @@
 //! 4 P. Source: DSDE, section 3.2, Algorithm 1.
 
 use crate::error::Result;
-use crate::mpi::message::{Mode, Request, collective};
+use crate::mpi::message::{Mode, Request, collective, lend};
 use crate::sparse::messages::{Arrivals, Sends};
 use crate::sparse::receive_ring::{ReceiveRing, RingSends};
 use crate::sparse::recursive_halving::Census;
@@ -56,27 +56,33 @@ impl Run {
         arrivals: &mut Arrivals,
     ) -> Result<Run> {
         let others = || sends.list.iter().filter(|o| o.target != transport.rank);
-        let count = match method {
+        // messages need not wait for the census: tags keep apart those that arrive early
+        let mut send = |transport: &mut Transport| -> Result<_> {
+            let came = ring.start(transport, arrivals)?;
+            // SAFETY: the caller vouches for the blocks.
+            Ok((came, unsafe { ring.send_all(transport, sends, Mode::Standard) }?))
+        };
+        let (count, (came, sends)) = match method {
             Method::Own => {
                 let (rank, size, tag) = (transport.rank, transport.size, transport.tag(Tag::Census));
                 let mine = transport.stats(sends);
                 let census = census.get_or_insert_with(|| Census::new(rank, size, tag));
                 others().for_each(|o| census.table[o.target as usize] += 1);
                 census.start(mine, &transport.comm)?;
-                Count::Own
+                (Count::Own, send(transport)?)
             }
             Method::Library => {
-                let (mut numbers, mut sum) = (vec![0u32; transport.size as usize], Box::new(0u32));
+                let mut numbers = vec![0u32; transport.size as usize];
                 others().for_each(|o| numbers[o.target as usize] += 1);
-                // SAFETY: one number per process; neither moves before the request completes.
-                let request = unsafe { collective::sum_scatter(&numbers, &raw mut *sum, &transport.comm) }?;
-                Count::Library { request, numbers, sum }
+                let ((numbers, sum), (request, sent)) = lend((numbers, Box::new(0u32)), |(numbers, sum)| {
+                    // SAFETY: one number per process; neither moves before the request completes.
+                    let request = unsafe { collective::sum_scatter(numbers, &raw mut **sum, &transport.comm) }?;
+                    Ok((request, send(transport)?))
+                })?;
+                (Count::Library { request, numbers, sum }, sent)
             }
         };
-        let came = ring.start(transport, arrivals)?;
-        // messages need not wait for the census: tags keep apart those that arrive early
-        // SAFETY: the caller vouches for the blocks.
-        Ok(Run { count, sends: unsafe { ring.send_all(transport, sends, Mode::Standard) }?, came })
+        Ok(Run { count, sends, came })
     }
 
     /// Advances the protocol. Returns true once it is done.

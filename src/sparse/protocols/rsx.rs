@@ -13,7 +13,7 @@
 use std::time::Instant;
 
 use crate::error::Result;
-use crate::mpi::message::Mode;
+use crate::mpi::message::{Mode, lend};
 use crate::mpi::window::Counters;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::Stats;
@@ -63,13 +63,15 @@ impl Run {
     pub unsafe fn start(transport: &mut Transport, sums: &mut Option<Sums>, sends: &Sends) -> Result<Run> {
         let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
         let counter = to_usize(transport.parity);
-        let (mut additions, mut found) = (PendingSends::default(), vec![0u64; sends.list.len()]);
-        for (o, found) in sends.list.iter().zip(&mut found).filter(|(o, _)| o.target != transport.rank) {
-            // SAFETY: the buffers do not move and live as long as the run.
-            additions.push(unsafe { counters.count_up(found, o.target, counter) }?);
-        }
-        // SAFETY: the caller vouches for the blocks.
-        let pending = unsafe { transport.send_all(sends, Mode::Standard) }?;
+        let mut additions = PendingSends::default();
+        let (found, pending) = lend(vec![0u64; sends.list.len()], |found| {
+            for (o, found) in sends.list.iter().zip(found).filter(|(o, _)| o.target != transport.rank) {
+                // SAFETY: the buffers do not move and live as long as the run.
+                additions.push(unsafe { counters.count_up(found, o.target, counter) }?);
+            }
+            // SAFETY: the caller vouches for the blocks.
+            unsafe { transport.send_all(sends, Mode::Standard) }
+        })?;
         let mine = transport.stats(sends);
         Ok(Run { counter, mine, additions, _found: found, in_barrier: false, missing: None, pending })
     }
