@@ -9,7 +9,6 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::errors::SUCCESS;
 use crate::settings;
 
 thread_local! {
@@ -50,7 +49,7 @@ pub fn has_world() -> bool {
     }
     let mut flag = 0;
     // SAFETY: may be called at any time; the result is a local.
-    let has = unsafe { mpi_sys::MPI_Initialized(&mut flag) } == SUCCESS && flag != 0;
+    let has = unsafe { mpi_sys::MPI_Initialized(&mut flag) } == mpi_sys::MPI_SUCCESS.cast_signed() && flag != 0;
     HAS.store(has, Ordering::Relaxed);
     has
 }

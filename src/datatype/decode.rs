@@ -75,8 +75,8 @@ impl Freed {
     }
 
     /// Returns a committed datatype of the same data as a derived one, which stays when the program
-    /// frees that. It is made once: an MPI may lose memory with each one (MPICH 4.0.2: 64 bytes). It
-    /// has no attributes of the program's, whose callbacks would run.
+    /// frees that. It is made once: an MPI may lose memory with each one (MPICH 4.0.2: 64 bytes).
+    /// It has no attributes of the program's, whose callbacks would run.
     pub fn twin(self: &Arc<Freed>, datatype: Datatype) -> Result<Arc<Owned>> {
         self.typemap(datatype)?;
         // SAFETY: what is kept is read before the datatype can be freed.
