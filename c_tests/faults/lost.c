@@ -621,23 +621,27 @@ static void unpacked(const char *protocol) {
 }
 
 /* process 1 has no memory for what comes by the crystal router */
-static void unrouted(void) {
+static void unrouted(int plans) {
   enum { LONG = 2 << 20 };
   MPI_Comm comm = test_duplicate();
   MPI_Info info = sparse_by("crystal");
   int to = 1, none = 0, length = LONG, class;
   char *from = calloc(1, LONG);
   MPIX_Sparse_result result = NULL;
+  MPIX_Sparse_plan plan = NULL;
   OK(MPIX_Sparse_sources(0, NULL, info, comm, &result));
   OK(MPIX_Sparse_free(&result));
   MPI_Barrier(comm);
   /* nobody is going to receive it */
   if (test_rank == 0) vanish = 1 << 20;
   if (test_rank == 1) scarce = 1 << 20;
-  int code = MPIX_Sparse_exchange(test_rank == 0, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &result);
+  int code = plans ? MPIX_Sparse_plan_create(test_rank == 0, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &plan)
+                   : MPIX_Sparse_exchange(test_rank == 0, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &result);
   vanish = 0, scarce = 0;
   MPI_Error_class(code, &class);
-  CHECK(class == (test_rank == 1 ? MPI_ERR_NO_MEM : MPI_SUCCESS), "class %d: %s", class, test_message(code));
+  /* the others' exchanges come to their end, but a plan takes all */
+  CHECK(class == (test_rank == 1 ? MPI_ERR_NO_MEM : plans ? MPI_ERR_OTHER : MPI_SUCCESS), "class %d: %s", class, test_message(code));
+  CHECK(plan == NULL, "a plan of some processes");
   OK(MPIX_Sparse_free(&result));
   free(from);
   MPI_Info_free(&info);
@@ -688,6 +692,6 @@ int main(int argc, char **argv) {
   refused_nobody();
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
-  if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(), stopped();
+  if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(0), unrouted(1), stopped();
   return test_finish();
 }

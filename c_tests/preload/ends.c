@@ -1,7 +1,8 @@
-/* Ends: a communicator freed with requests under way; MPI_Finalize, from which attributes of
-   MPI_COMM_SELF call the program; and programs that have sessions alone.
+/* Ends: a communicator freed with requests under way, or with attributes that call the program;
+   MPI_Finalize, from which attributes of MPI_COMM_SELF call the program, older than the library's
+   there or younger; and programs that have sessions alone.
 
-   Usage: ends freed|finalize|sessions */
+   Usage: ends freed|older|younger|sessions */
 #include "preload.h"
 
 static void ring_of(MPI_Comm comm, int *left, int *right) {
@@ -65,12 +66,30 @@ static int last(MPI_Comm comm, int keyval, void *value, void *extra) {
   return MPI_SUCCESS;
 }
 
-static int finalize(void) {
+/* called by MPI_Comm_free */
+static int before_it_goes(MPI_Comm comm, int keyval, void *value, void *extra) {
+  (void)keyval, (void)value, (void)extra;
+  exchange(comm);
+  return MPI_SUCCESS;
+}
+
+static void attributes(void) {
   int keyval;
+  MPI_Comm ring = make_ring(MPI_COMM_WORLD);
+  exchange(ring);
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, before_it_goes, &keyval, NULL));
+  OK(MPI_Comm_set_attr(ring, keyval, NULL));
+  OK(MPI_Comm_free(&ring));
+  MPI_Comm_free_keyval(&keyval);
+}
+
+static int finalize(int older) {
+  int keyval;
+  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, last, &keyval, NULL));
+  if (older) OK(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL));
   kept = make_ring(MPI_COMM_WORLD);
   exchange(kept);
-  OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, last, &keyval, NULL));
-  OK(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL));
+  if (!older) OK(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL));
   MPI_Finalize();
   if (test_rank == 0) printf("%d checks, %d failed\n", test_checks, test_failures);
   return test_failures != 0;
@@ -109,7 +128,8 @@ int main(int argc, char **argv) {
   if (!strcmp(end, "sessions")) return sessions();
 #endif
   test_init(&argc, &argv);
-  if (!strcmp(end, "finalize")) return finalize();
+  if (strcmp(end, "freed")) return finalize(!strcmp(end, "older"));
+  attributes();
   for (int frees = 0; frees < 2; frees++) out_of_order(frees);
   return test_finish();
 }

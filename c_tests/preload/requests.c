@@ -434,13 +434,19 @@ static void attributes(void) {
   if (a != MPI_COMM_NULL) OK(MPI_Comm_free(&a));
 }
 
-static int type_copies;
+static int type_copies, type_deletes;
 
 static int copy_type(MPI_Datatype type, int keyval, void *extra, void *value, void *copy, int *flag) {
   (void)type, (void)keyval, (void)extra, (void)value, (void)copy;
   type_copies++;
   *flag = 0;
   return MPI_ERR_OTHER; /* it must not be duplicated */
+}
+
+static int delete_type(MPI_Datatype type, int keyval, void *value, void *extra) {
+  (void)type, (void)keyval, (void)value, (void)extra;
+  type_deletes++;
+  return MPI_SUCCESS;
 }
 
 /* attributes of datatypes are the program's: no call duplicates one that is in use, and it may be
@@ -451,7 +457,7 @@ static void attributes_of_types(void) {
     for (int again = 0; again < 3; again++) {
       MPI_Datatype type;
       MPI_Request request;
-      OK(MPI_Type_create_keyval(copy_type, MPI_TYPE_NULL_DELETE_FN, &keyval, NULL));
+      OK(MPI_Type_create_keyval(copy_type, delete_type, &keyval, NULL));
       OK(MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &type));
       OK(MPI_Type_commit(&type));
       OK(MPI_Type_set_attr(type, keyval, NULL));
@@ -463,6 +469,7 @@ static void attributes_of_types(void) {
       OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
       CHECK(in[0] == 2 && in[2] == 1, "%d %d", in[0], in[2]);
       if (persistent) OK(MPI_Request_free(&request));
+      CHECK(type_deletes == 3 * persistent + again + 1, "%d deletes: the datatype is still there", type_deletes);
       MPI_Type_free_keyval(&keyval);
     }
   CHECK(type_copies == 0, "%d copies", type_copies);

@@ -34,7 +34,7 @@ pub unsafe fn blocking(
     twin: impl Fn(MPI_Comm) -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for `comm`.
-    let Some(state) = (unsafe { state::of(comm) }) else {
+    let Some(state) = (unsafe { state::of(comm) }).filter(|state| state.serves()) else {
         // SAFETY: as above.
         passed::count(function, Mode::Blocking, || unsafe { passed::stateless(comm) });
         return native();
@@ -69,7 +69,7 @@ pub unsafe fn request(
     native: impl Fn() -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for `comm`.
-    let Some(state) = (unsafe { state::keep(comm) }) else {
+    let Some(state) = (unsafe { state::keep(comm) }).filter(|state| state.serves()) else {
         // SAFETY: as above.
         passed::count(function, mode, || unsafe { passed::stateless(comm) });
         return native();

@@ -20,7 +20,7 @@ use mpix_neighbor::util::unique::unique;
 use crate::attribute::Key;
 use crate::errors::{self, SUCCESS};
 use crate::settings;
-use crate::shadow::Shadow;
+use crate::shadow::{self, Shadow};
 use crate::shape::Shape;
 
 /// Most shadows that are kept for a parent: with another one, the oldest goes.
@@ -52,7 +52,7 @@ pub enum Agreed {
     Changed(Shadow),
     /// It needs a new one, with this number.
     New(i64),
-    /// It gets none, as a process cannot have one.
+    /// It gets none: a process cannot attach one, or there are too many.
     None,
 }
 
@@ -140,6 +140,7 @@ impl Pool {
         match (taken, least?) {
             (_, [.., 0]) => Ok(Agreed::None),
             (Some(taken), _) => Ok(taken),
+            (None, [.., 0, _]) => Ok(Agreed::None),
             (None, [.., number, _]) => Ok(Agreed::New(number)),
         }
     }
@@ -161,11 +162,14 @@ impl Pool {
 }
 
 /// A number that no other shadow of any process has, on the first process of a communicator; on the
-/// others a larger one.
+/// others a larger one. 0 where there may be no other shadow.
 ///
 /// # Safety
 /// `comm` must be a communicator.
 unsafe fn new_number(comm: MPI_Comm) -> i64 {
+    if !shadow::has_room() {
+        return 0;
+    }
     let mut rank = 0;
     // SAFETY: the caller vouches for `comm`; the result is a local.
     let asked = unsafe { mpi_sys::MPI_Comm_rank(comm, &mut rank) };

@@ -13,7 +13,7 @@ pub enum Reason {
     Unseen,
     /// A hint in the environment is invalid.
     Hint,
-    /// MPI or the library failed to make the neighborhood.
+    /// MPI or the library failed to make the neighborhood, or there are too many.
     NotMade,
     /// A request, while the environment asks for rounds, verification or puts.
     Rounds,
@@ -37,7 +37,7 @@ pub const TEXTS: [(&str, &str); REASONS] = [
     ("idup", "on a communicator that MPI_Comm_idup made"),
     ("unseen", "on a communicator that was made past this library (by PMPI_*)"),
     ("hint", "because of a hint in error"),
-    ("not_made", "because the neighborhood could not be made"),
+    ("not_made", "because the neighborhood could not be made, or there were too many"),
     ("rounds", "requests, as the environment asks for rounds, verification or puts"),
     ("in_place", "with MPI_IN_PLACE"),
     ("arguments", "with arguments in error"),

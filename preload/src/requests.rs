@@ -61,7 +61,7 @@ pub struct Table {
     // dropped in this order: what dropping an entry calls is inside too, and may wait, or run a
     // program's callbacks, which use the table
     table: MutexGuard<'static, Option<HashMap<usize, Entry>>>,
-    removed: Vec<Entry>,
+    removed: Vec<State>,
     _inside: guard::Inside,
 }
 
@@ -228,8 +228,7 @@ impl Table {
             // made, and `free` leaves the null handle.
             unsafe {
                 // the last user of a communicator that the program has freed
-                let last = |entry: &Entry| Arc::strong_count(&entry.state) == 1;
-                self.removed.extend(table.remove(&key(*request)).filter(last));
+                self.removed.extend(table.remove(&key(*request)).and_then(|entry| Arc::into_inner(entry.state)));
                 mpi_sys::PMPI_Request_free(request);
             }
             LENGTH.store(table.len(), Ordering::Relaxed);

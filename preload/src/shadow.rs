@@ -49,13 +49,13 @@ pub struct Shadow {
     freed: AtomicBool,
 }
 
-/// Shadows that there are.
+/// Number of live shadows.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Most shadows. MPICH has numbers for 2,048 communicators; a shadow takes two or three of them.
+/// Most live shadows. MPICH has numbers for 2,048 communicators; a shadow takes two or three of them.
 const MOST: usize = if cfg!(mpich) { 256 } else { usize::MAX };
 
-/// True if there may be another shadow: the program needs communicators, too.
+/// True if another shadow may be made: the program needs communicators, too.
 pub fn has_room() -> bool {
     ALIVE.load(Ordering::Relaxed) < MOST
 }

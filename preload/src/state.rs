@@ -81,6 +81,13 @@ impl State {
         self.pool.upgrade().unwrap_or_default()
     }
 
+    /// True if blocking calls still run on the shadow: not while its communicator is being freed, if
+    /// it has windows, and not while MPI is being finalized, which ends what the library keeps.
+    #[inline]
+    pub fn serves(&self) -> bool {
+        self.is_there() && !FINALIZING.load(Ordering::Acquire)
+    }
+
     /// Frees the windows of the shadow, since all processes are here: requests under way may keep
     /// the rest, and end at different times.
     pub fn free_windows(&self) {
@@ -91,7 +98,7 @@ impl State {
         if settings::get().report && self.is_there() {
             schedules::describe(self.shadow);
         }
-        // SAFETY: the program's communicator is gone, so that only requests are left.
+        // SAFETY: blocking calls go on to the MPI from now on.
         unsafe { self.deref().free_windows() };
     }
 
@@ -176,7 +183,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>) {
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
-        let can = KEY.make().is_some() && shadow::has_room() && !FINALIZING.load(Ordering::Acquire);
+        let can = KEY.make().is_some() && !FINALIZING.load(Ordering::Acquire);
         let made = match (pool.agree(comm, shape.as_ref(), can), shape) {
             (Ok(Agreed::Taken(shadow)), _) => Ok(shadow),
             (Ok(Agreed::Changed(shadow)), Some(shape)) => shadow.changed(shape),

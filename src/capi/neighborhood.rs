@@ -212,9 +212,13 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
     let (_, arrived) = lend(edges, |_| {
         // SAFETY: the edges outlive the exchange.
         let mut exchange = unsafe { Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking) }?;
-        exchange.wait()?;
-        Ok(exchange.take())
+        match exchange.wait() {
+            // a lost message: MPI is done with the others
+            Err(loss) if exchange.has_ended() => Ok(Err(loss)),
+            waited => waited.map(|()| Ok(exchange.take())),
+        }
     })?;
+    let arrived = arrived?;
     understood?;
     let known = known?;
     // as that of every other list, its length is an int

@@ -9,7 +9,7 @@
 //! datatype that it is made of.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::datatype::typemap::{MOST_PIECES, Pieces, Typemap};
 use crate::error::{Error, Result};
@@ -75,17 +75,19 @@ impl Freed {
     }
 
     /// Returns a committed datatype of the same data as a derived one, which stays when the program
-    /// frees that. It is made once: an MPI may lose memory with each one (MPICH 4.0.2: 64 bytes).
-    /// It has no attributes of the program's, whose callbacks would run.
+    /// frees that. It has no attributes of the program's, whose callbacks would run. All who use it
+    /// at a time share it.
     pub fn twin(self: &Arc<Freed>, datatype: Datatype) -> Result<Arc<Owned>> {
         self.typemap(datatype)?;
         // SAFETY: what is kept is read before the datatype can be freed.
         let kept = unsafe { KEPT.get(datatype)?.as_ref() }.ok_or_else(|| Error::Internal("a datatype was not kept".into()))?;
         let mut twin = kept.twin.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(twin) = &*twin {
-            return Ok(Arc::clone(twin));
+        if let Some(twin) = twin.upgrade() {
+            return Ok(twin);
         }
-        Ok(Arc::clone(twin.insert(Arc::new(Owned::twin(datatype)?))))
+        let made = Arc::new(Owned::twin(datatype)?);
+        *twin = Arc::downgrade(&made);
+        Ok(made)
     }
 
     /// Returns true if the datatype is predefined, so that nobody frees it. Does not decode derived
@@ -127,8 +129,8 @@ impl Freed {
 /// A typemap attached to its datatype.
 struct Kept {
     map: Decoded,
-    /// See [`Freed::twin`].
-    twin: Mutex<Option<Arc<Owned>>>,
+    /// See [`Freed::twin`]. Not owned: MPI keeps the datatype, with its attributes, for its twin.
+    twin: Mutex<Weak<Owned>>,
     freed: Arc<Freed>,
 }
 

@@ -363,12 +363,27 @@ pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> R
     Ok(Error::Remote { rank: root, class, text })
 }
 
+/// Takes part in [`share_outcome`] without waiting for it: the others, which must not be waited for,
+/// get an error. Collective.
+pub fn abandon_outcome(comm: &Owned) -> Result<()> {
+    let me = i64::from(comm.rank()?);
+    count(Some(comm), size_of_val(&me));
+    let mut request = Request::default();
+    // MPI uses them when nobody waits any more
+    let buffers = Box::leak(Box::new((vec![-1 - me], vec![0])));
+    check(start_reduction(comm.view(), buffers, Reduction::Min, &mut request), "MPI_Iallreduce")
+}
+
 /// Returns `mine` if all processes succeeded; otherwise an error on all of them. A process with an
 /// error of its own returns that one, the others that of the lowest rank. Collective.
 pub fn share_outcome<T>(comm: &Owned, mine: Result<T>) -> Result<T> {
     let me = comm.rank()?;
     let failed = if mine.is_err() { i64::from(me) } else { i64::MAX };
     let [lowest] = allreduce(comm, [failed], Reduction::Min)?;
+    if lowest < 0 {
+        let abandoned = Error::Remote { rank: to_int(-1 - lowest), class: Class::Other, text: "it could not go on".into() };
+        return Err(mine.err().unwrap_or(abandoned.into()));
+    }
     let Ok(root) = u32::try_from(lowest) else {
         return mine;
     };

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use super::comm::{self, Communicator};
 use super::liveness::{self, Patience};
-use super::of_process::OfProcess;
+use super::of_process::{self, OfProcess};
 use super::request::Request;
 use crate::util::backoff::{Backoff, Pace, UNRECEIVED};
 
@@ -51,8 +51,9 @@ pub fn leave(mut messages: Vec<Message>) {
     let _ = liveness::card();
     match LEFTOVERS.get() {
         Ok(kept) => kept.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
-        // MPI is being finalized
-        Err(_) => drop(Leftovers(Mutex::new(messages))),
+        Err(_) if of_process::is_ending() => drop(Leftovers(Mutex::new(messages))),
+        // MPI may still read it
+        Err(_) => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
     }
 }
 

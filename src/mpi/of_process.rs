@@ -6,7 +6,8 @@
 //!
 //! From then on MPI is not asked for them any more: what is attached to other communicators is
 //! dropped later, when MPICH has no `MPI_COMM_SELF`, and while it drops that one's attributes it
-//! may search them for ever (seen in 4.0.2).
+//! may search them for ever (seen in 4.0.2). Simulated processes share one process, so that MPI
+//! alone tells their values apart.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -28,13 +29,18 @@ pub struct OfProcess<T> {
 
 /// The value as an attribute.
 struct Attached<T> {
-    _value: Arc<T>,
+    value: Arc<T>,
+}
+
+/// True once MPI has begun to drop the values, as it is being finalized.
+pub fn is_ending() -> bool {
+    ENDING.load(Ordering::Acquire)
 }
 
 impl<T> Drop for Attached<T> {
     fn drop(&mut self) {
         // before the value itself is dropped
-        ENDING.store(true, Ordering::Release);
+        ENDING.store(!super::is_simulated(), Ordering::Release);
     }
 }
 
@@ -49,26 +55,35 @@ impl<T> OfProcess<T> {
     /// # Errors
     /// MPI is being finalized, or `make` has failed.
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<Option<T>>) -> Result<Option<Arc<T>>> {
-        let ending = || Error::Internal("MPI is being finalized".into());
-        let known = || self.made.get().map(|made| made.upgrade().map(Some).ok_or_else(|| ending().into()));
-        if let Some(value) = known() {
+        if let Some(value) = self.known() {
             return value;
         }
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = known() {
+        if let Some(value) = self.known() {
             return value;
-        }
-        if ENDING.load(Ordering::Acquire) {
-            return Err(ending().into());
         }
         let Some(value) = make()?.map(Arc::new) else { return Ok(None) };
         // SAFETY: there is no value yet, and this one is never replaced.
-        let attached = unsafe { self.key.set(comm::itself(), Attached { _value: Arc::clone(&value) }) };
-        // what MPI did not take has been dropped
+        let attached = unsafe { self.key.set(comm::itself(), Attached { value: Arc::clone(&value) }) };
+        // `set` has dropped what MPI did not take, which is no end
         attached.inspect_err(|_| ENDING.store(false, Ordering::Release))?;
         // the lock is held: it is the first one
         let _ = self.made.set(Arc::downgrade(&value));
         Ok(Some(value))
+    }
+
+    /// The value, or why there can be none; `None` if there may be one, but is not yet.
+    fn known(&self) -> Option<Result<Option<Arc<T>>>> {
+        if super::is_simulated() {
+            // SAFETY: the value is never replaced.
+            let found = self.key.get(comm::itself()).map(|value| unsafe { value.as_ref() }.map(|kept| Arc::clone(&kept.value)));
+            return found.map_or_else(|e| Some(Err(e)), |value| value.map(|value| Ok(Some(value))));
+        }
+        let ending = || Err(Error::Internal("MPI is being finalized".into()).into());
+        match self.made.get() {
+            Some(made) => Some(made.upgrade().map_or_else(ending, |value| Ok(Some(value)))),
+            None => is_ending().then(ending),
+        }
     }
 }
 

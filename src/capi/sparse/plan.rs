@@ -9,7 +9,7 @@ use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
 use crate::capi::args::Results;
 use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::coll::share_outcome;
+use crate::mpi::coll::{abandon_outcome, share_outcome};
 use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse::plan::Plan;
@@ -87,8 +87,10 @@ unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Spars
             let mut part = arguments.take_part(comm, Keep::Plan, Results::one("plan", plan))?;
             let waited = part.as_mut().map_or(Ok(()), |started| started.exchange.wait());
             if part.as_ref().is_ok_and(|started| !started.exchange.has_ended()) {
-                // others may never come to the end, and must not be waited for
-                return waited;
+                // others may never come to the end, and must not be waited for; those that do are told
+                let private = Arc::clone(sparse::context(comm)?.hold().comm());
+                let told = abandon_outcome(&private);
+                return waited.and(told);
             }
             // only here: a call that is refused, or that its process repeats, counts for nobody
             let (tag, private) = {

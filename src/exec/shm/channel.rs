@@ -623,20 +623,21 @@ impl Channels {
     }
 
     /// Most bytes of a message that goes through a cell whatever its sender and receiver do, if
-    /// `reads` says that the receiver can read the sender's memory, and `started_only` that its
-    /// caller need not come back soon. `limit` is the sender's eager limit.
-    pub fn short(&self, reads: bool, started_only: bool, limit: usize) -> usize {
+    /// `reads` says that the receiver can read the sender's memory. `limit` is the sender's eager
+    /// limit.
+    pub fn short(&self, reads: bool, limit: usize) -> usize {
         let below = usize::try_from(self.single_from - 1).unwrap_or(usize::MAX);
         match reads {
-            true if self.away_only && !started_only && !self.oversubscribed => limit.min(LONGEST_BESIDE_CHUNKS),
-            true => self.longest_in_cell(false, limit).min(below),
+            // as the other end may have it, whose threads this one does not know
+            true if self.away_only && !self.oversubscribed => limit.min(LONGEST_BESIDE_CHUNKS),
+            true => limit.min(below),
             false => limit,
         }
     }
 
-    /// Most bytes of a message of a started call that goes through a cell although its receiver can
-    /// read the sender's memory; `folds`: it is combined from there. `limit` is the sender's eager
-    /// limit.
+    /// Most bytes of a message of a started call that goes through a cell: fewer where a longer one,
+    /// unless its receiver folds it (`folds`), can be turned into one in chunks. `limit` is the
+    /// sender's eager limit.
     pub fn longest_in_cell(&self, folds: bool, limit: usize) -> usize {
         if self.turns && !folds { limit.min(LONGEST_BESIDE_CHUNKS) } else { limit }
     }

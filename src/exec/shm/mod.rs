@@ -153,7 +153,7 @@ impl Shm {
             comm,
             self_comm,
             me: to_int(n.rank()),
-            short: channels.short(parts.combine.is_none(), parts.started_only, channels.eager_limit),
+            short: channels.short(parts.combine.is_none(), channels.eager_limit),
             hopes: false,
             tag: 0,
             started_only: parts.started_only,
@@ -202,7 +202,7 @@ impl Shm {
     fn prepare_long(&mut self, i: usize) {
         let source = &self.channels.inbound[i];
         let reads = source.process.is_some() && self.folding.is_none();
-        if self.recvs[i].bytes <= self.channels.short(reads, self.started_only, source.eager_limit) {
+        if self.recvs[i].bytes <= self.channels.short(reads, source.eager_limit) {
             return;
         }
         let comes_by_mpi = self.started_only && source.process.is_none();

@@ -35,7 +35,29 @@ const PIECE: usize = 128 << 10;
 /// Bytes that the kernel copies in a nanosecond, about.
 const BYTES_A_NANOSECOND: u64 = 8;
 
-/// Lists the parts of a message in their order, and packs into `buffer` what has to be packed.
+/// True if the kernel copies the parts for other processes, as far as their ends tell. It does not
+/// copy what is in memory of a driver, say, or in a secret file, which a process alone can read.
+///
+/// A receiver could refuse such a message, but would then need the sender's next test of this very
+/// call. Cost: a system call for each 16 parts.
+fn are_readable(parts: &[Part]) -> bool {
+    const AT_A_TIME: usize = 16;
+    let end = |at: u64| peer_memory::span(std::ptr::without_provenance_mut(to_usize(at)), 1);
+    parts.chunks(AT_A_TIME).all(|parts| {
+        let (mut ends, mut bytes) = ([end(0); 2 * AT_A_TIME], [0u8; 2 * AT_A_TIME]);
+        for (pair, part) in ends.chunks_mut(2).zip(parts) {
+            pair.copy_from_slice(&[end(part.at), end(part.at + part.bytes - 1)]);
+        }
+        let (count, at) = (2 * parts.len(), bytes.as_mut_ptr());
+        // SAFETY: so many bytes are written, which nobody else accesses.
+        let copied = unsafe { peer_memory::read(std::process::id(), &[peer_memory::span(at, count)], &ends[..count]) };
+        // any other error is for the receiver to find
+        copied.map_or_else(|e| e.raw_os_error() != Some(libc::EFAULT), |copied| copied == count)
+    })
+}
+
+/// Lists the parts of a message in their order, and packs into `buffer` what has to be packed, or
+/// all of it if receivers cannot read it.
 ///
 /// # Safety
 /// The blocks must be readable. List and buffer must stay as they are until the parts are read.
@@ -65,7 +87,7 @@ unsafe fn list_parts(
             _ => parts.push(Part { at, bytes }),
         }
     }
-    if parts.len() > MOST_PARTS {
+    if parts.len() > MOST_PARTS || !are_readable(parts) {
         enlarge(buffer, bytes)?;
         // SAFETY: as above; the buffer holds the whole message.
         unsafe { blocks::pack(blocks, buffer.as_mut_ptr(), loopback) }?;
