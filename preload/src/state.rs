@@ -81,8 +81,8 @@ impl State {
         self.pool.upgrade().unwrap_or_default()
     }
 
-    /// True if blocking calls still run on the shadow: not while its communicator is being freed, if
-    /// it has windows, and not while MPI is being finalized, which ends what the library keeps.
+    /// True if new calls still run on the shadow: not while its communicator is being freed, if it
+    /// has windows, and not while MPI is being finalized, which ends what the library keeps.
     #[inline]
     pub fn serves(&self) -> bool {
         self.is_there() && !FINALIZING.load(Ordering::Acquire)

@@ -363,8 +363,8 @@ pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> R
     Ok(Error::Remote { rank: root, class, text })
 }
 
-/// Takes part in [`share_outcome`] without waiting for it: the others, which must not be waited for,
-/// get an error. Collective.
+/// Takes part in [`share_outcome`] without waiting for it: the others, which must not be waited
+/// for, get an error. Collective.
 pub fn abandon_outcome(comm: &Owned) -> Result<()> {
     let me = i64::from(comm.rank()?);
     count(Some(comm), size_of_val(&me));

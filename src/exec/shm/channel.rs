@@ -635,9 +635,9 @@ impl Channels {
         }
     }
 
-    /// Most bytes of a message of a started call that goes through a cell: fewer where a longer one,
-    /// unless its receiver folds it (`folds`), can be turned into one in chunks. `limit` is the
-    /// sender's eager limit.
+    /// Most bytes of a message of a started call that goes through a cell: fewer where a longer
+    /// one, unless its receiver folds it (`folds`), can be turned into one in chunks. `limit` is
+    /// the sender's eager limit.
     pub fn longest_in_cell(&self, folds: bool, limit: usize) -> usize {
         if self.turns && !folds { limit.min(LONGEST_BESIDE_CHUNKS) } else { limit }
     }
