@@ -62,7 +62,8 @@ static int cannot_pack, sends_left, refusals;
 static int has_gaps(MPI_Datatype type) {
   int integers, addresses, types, combiner;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_INDEXED || combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_STRUCT;
+  /* the program's, what stands for it, and several blocks together */
+  return combiner == MPI_COMBINER_INDEXED || combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_STRUCT;
 }
 
 static int is_long(int count, MPI_Datatype type) {
