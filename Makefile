@@ -342,7 +342,7 @@ test-pure:
 # the protocol of shared memory in all orders that the memory model allows (loom)
 test-model:
 	RUSTFLAGS="--cfg loom" $(CARGO_TEST) --no-default-features --target-dir target/loom --lib -- \
-	  shm::ring::model shm::double_buffer::
+	  shm::ring::model shm::double_buffer:: shm::board::
 
 # the same protocol with threads, under Miri; needs nightly Rust
 test-miri:

@@ -126,6 +126,55 @@ static void cycles(int count) {
   CHECK(resident() <= kilobytes + 2048, "%ld KiB, and %ld before", resident(), kilobytes);
 }
 
+/* the steps of rings of which no edge leads back to its process */
+static int step_of(int round) { return test_size > 1 ? 1 + round % (test_size - 1) : 1; }
+
+/* sets a ring, and says how many reductions of the MPI that took */
+static int reductions_of(MPI_Comm comm, int round) {
+  int before = reductions, sent = others, step = step_of(round);
+  set_ring(comm, step);
+  int made = reductions - before;
+  CHECK(!shares || others == sent, "round %d: %d messages and other collectives", round, others - sent);
+  call_ring(__LINE__, comm, step, round);
+  return made;
+}
+
+/* the processes of a node agree in memory that they share, once a communicator has set more than
+   one neighborhood; also when one of them comes late because another one has yet to send it a
+   message */
+static void again(void) {
+  enum { BYTES = 8 << 20 };
+  char *bytes = malloc(BYTES);
+  int *lists = malloc(sizeof(int)), expected = shares && test_size > 1 && test_size <= 16 ? 0 : 2;
+  MPI_Comm comm = next(0);
+  for (int round = 0; round < 3; round++) set_ring(comm, step_of(round));
+  CHECK(reductions_of(comm, 3) == expected, "not %d reductions", expected);
+  for (int round = 0; round < 3; round++) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int last = test_size - 1;
+    memset(bytes, round, BYTES);
+    if (test_rank == 0 && last) MPI_Isend(bytes, BYTES, MPI_BYTE, last, 0, MPI_COMM_WORLD, &request);
+    if (test_rank == last && last) MPI_Recv(bytes, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK(reductions_of(comm, round) == expected, "round %d: not %d reductions", round, expected);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  /* an argument of one process is in error: all of them hear of it, and go on */
+  for (int round = 0; round < 3; round++) {
+    lists[0] = test_rank == test_size - 1 ? test_size : test_rank;
+    int code = MPIX_Neighborhood_set(ALL_OPERATIONS, 1, lists, MPI_UNWEIGHTED, 1, lists, MPI_UNWEIGHTED, MPI_INFO_NULL, comm);
+    CHECK(code != MPI_SUCCESS, "a rank of %d", lists[0]);
+    CHECK(reductions_of(comm, round) == expected, "after an error: not %d reductions", expected);
+  }
+  MPI_Comm_free(&comm);
+  /* the next communicator goes on with what this one had */
+  comm = next(0);
+  for (int round = 0; round < 3; round++) set_ring(comm, step_of(round));
+  CHECK(reductions_of(comm, 3) == expected, "not %d reductions", expected);
+  MPI_Comm_free(&comm);
+  free(lists);
+  free(bytes);
+}
+
 /* a request that is under way when its communicator is freed: one process has sent, and the other
    does not receive. Only through shared memory: Open MPI 4.1.4 may give the message to the next
    communicator with the same number, or fail there */
@@ -194,6 +243,7 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   kinds();
   pairs();
+  again();
   cycles(argc > 1 ? atoi(argv[1]) : test_size == 1 ? 10000 : test_size == 2 ? 2000 : 200);
   if (test_size > 1 && shares) abandoned();
   if (test_size > 1 && (shares || drops_messages)) failed();

@@ -641,8 +641,9 @@ int main(int argc, char **argv) {
     plan = joined_plan();
     OK(run_plan(&plan));
   }
-  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_begun") || is("requests_failed") || is("planned") || is("others");
+  int neighbors = is("finalize") || is("set_later") || is("set_third") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_begun") || is("requests_failed") || is("planned") || is("others");
   if (neighbors) OK(set_all(is("others")));
+  if (is("set_third")) OK(set_all(0));
   if (is("refused")) OK(set_toward_victim());
   if (is("accumulate")) {
     OK(set_all_for(MPIX_NEIGHBOR_ACCUMULATE, 0));
@@ -688,7 +689,7 @@ int main(int argc, char **argv) {
   if (is("requests_begun")) wait_for(0.6);
   begin = MPI_Wtime();
   if (is("finalize")) return finalize();
-  if (is("set") || is("set_later") || is("set_midway") || is("learn") || is("trial")) code = set_all(0);
+  if (is("set") || is("set_later") || is("set_third") || is("set_midway") || is("learn") || is("trial")) code = set_all(0);
   else if (is("messages")) code = alltoall(SHORT);
   else if (is("messages_long") || is("messages_midway")) code = alltoall(LONG);
   else if (is("refused")) code = refused_calls();

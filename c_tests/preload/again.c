@@ -96,6 +96,28 @@ static void members(void) {
   }
 }
 
+/* communicators of all processes of a parent, of some, and of duplicates between them: processes
+   that one leaves out take part in the next one */
+static void mixed(void) {
+  for (int round = 0; round < 24; round++) {
+    int some[1] = {test_size > 1 ? 1 + round % (test_size - 1) : 1}, periodic[1] = {1};
+    topology whole = shifted(MPI_COMM_WORLD, 1 + round % 3, -1, 1);
+    MPI_Comm part, copy;
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 1, some, periodic, 0, &part));
+    if (part != MPI_COMM_NULL) {
+      topology t = of_cartesian("of some", part);
+      exchange(&t, round);
+      topology_free(&t);
+    }
+    OK(MPI_Comm_dup(whole.comm, &copy));
+    exchange(&whole, round);
+    topology_free(&whole);
+    whole = of_dist_graph("duplicate", copy);
+    exchange(&whole, round);
+    topology_free(&whole);
+  }
+}
+
 /* the same lists with other weights, or none, and ranks in another order */
 static void weights(void) {
   for (int round = 0; round < 12; round++) {
@@ -260,6 +282,7 @@ int main(int argc, char **argv) {
   shapes();
   parts();
   members();
+  mixed();
   weights();
   failing();
   parents();

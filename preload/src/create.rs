@@ -24,11 +24,24 @@ pub unsafe fn made(code: c_int, parent: MPI_Comm, newcomm: *const MPI_Comm) -> c
     unsafe {
         if code == SUCCESS && guard::has_world() && *newcomm != mpi_sys::RSMPI_COMM_NULL {
             let _inside = guard::enter();
-            state::attach(*newcomm, *newcomm, &idle::pool_of(parent));
+            state::attach(*newcomm, *newcomm, &idle::pool_of(parent), has_all_of(*newcomm, parent));
             passed::seen(*newcomm);
         }
     }
     code
+}
+
+/// True if a communicator has all processes of the one that it was made from.
+///
+/// # Safety
+/// Both must be communicators.
+unsafe fn has_all_of(comm: MPI_Comm, parent: MPI_Comm) -> bool {
+    // SAFETY: the caller vouches for the communicators; the result is a local.
+    let size = |comm| unsafe {
+        let mut size = -1;
+        (mpi_sys::MPI_Comm_size(comm, &mut size) == SUCCESS).then_some(size)
+    };
+    size(comm).is_some_and(|mine| size(parent) == Some(mine))
 }
 
 /// Gives a duplicate of `comm` a state after it was made, if `code` is success.
@@ -44,7 +57,7 @@ pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) 
     unsafe {
         let _inside = guard::enter();
         if let Some(state) = state::of(comm) {
-            state::attach(*newcomm, state.shadow, &state.pool());
+            state::attach(*newcomm, state.shadow, &state.pool(), false);
         } else if let Some(why) = passed::failed(comm) {
             passed::fail(*newcomm, why);
         }

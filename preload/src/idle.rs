@@ -7,13 +7,17 @@
 //! different orders: so they agree on a shadow, by its number, in one reduction. Where none has the
 //! topology, and as many are kept as can be, a graph takes another graph's shadow, whose
 //! neighborhood is set anew.
+//!
+//! From the third communicator of all processes of the parent on, that reduction runs in memory
+//! that the processes share, if they are on one node. Communicators are made from a parent in one
+//! order on all processes, as MPI demands, so that these reductions match.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mpi_sys::MPI_Comm;
-use mpix_neighbor::capi::preload;
+use mpix_neighbor::capi::preload::{self, Reducer};
 use mpix_neighbor::error::Error;
 use mpix_neighbor::util::unique::unique;
 
@@ -42,6 +46,10 @@ fn kept() -> MutexGuard<'static, Vec<(u64, Shadow)>> {
 /// The shadows that are kept for a parent. Gone with the parent.
 pub struct Pool {
     number: u64,
+    /// True once all processes of the parent have made a communicator.
+    is_used: AtomicBool,
+    /// What they agree through. Made once; `None` where they cannot share memory.
+    reducer: OnceLock<Option<Reducer>>,
 }
 
 /// The agreement of the processes about a new communicator.
@@ -82,7 +90,8 @@ pub unsafe fn pool_of(parent: MPI_Comm) -> Arc<Pool> {
 impl Default for Pool {
     fn default() -> Pool {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Pool { number: NEXT.fetch_add(1, Ordering::Relaxed) }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Pool { number, is_used: AtomicBool::new(false), reducer: OnceLock::new() }
     }
 }
 
@@ -112,20 +121,35 @@ impl Pool {
     }
 
     /// Lets the processes of a new communicator agree on a shadow for it. `can`: this process can
-    /// attach one. Collective over `comm`: one reduction of six words.
+    /// attach one; `is_whole`: the communicator has all processes of the parent and was made from
+    /// it. Collective over `comm`: one reduction of seven words. The second result is true if the
+    /// processes are to call [`Pool::expect_more`] with the shadow.
     ///
     /// # Errors
     /// A process has ended.
     ///
     /// # Safety
     /// `comm` must be the communicator, with this shape; the thread must be inside.
-    pub unsafe fn agree(&self, comm: MPI_Comm, shape: Option<&Shape>, can: bool) -> Result<Agreed, Box<Error>> {
+    pub unsafe fn agree(
+        &self,
+        comm: MPI_Comm,
+        shape: Option<&Shape>,
+        [can, is_whole]: [bool; 2],
+    ) -> Result<(Agreed, bool), Box<Error>> {
         // out of the pool as long as they are candidates: other threads may look for some, too
         let [same, like] = shape.map_or([None, None], |shape| self.take(shape));
         let number = |candidate: &Option<Shadow>| candidate.as_ref().map_or(0, |shadow| shadow.number);
         let [a, b] = [number(&same), number(&like)];
+        let reducer = self.reducer.get().filter(|_| is_whole);
+        let expects = is_whole && self.is_used.swap(true, Ordering::Relaxed) && reducer.is_none();
         // SAFETY: the caller vouches for `comm`.
-        let least = unsafe { least(comm, [a, -a, b, -b, new_number(comm), can.into()]) };
+        let least = unsafe {
+            let words = [a, -a, b, -b, new_number(comm), can.into(), expects.into()];
+            match reducer {
+                Some(Some(reducer)) => reducer.least(comm, words),
+                _ => least(comm, words),
+            }
+        };
         let words = least.as_ref().ok().filter(|words| words[5] != 0);
         let agreed = |candidate: &Option<Shadow>, at: usize| {
             words.is_some_and(|words| candidate.as_ref().is_some_and(|c| words[at..at + 2] == [c.number, -c.number]))
@@ -137,12 +161,26 @@ impl Pool {
             (same, like) => (None, [same, like]),
         };
         others.into_iter().flatten().for_each(|shadow| self.keep(shadow));
-        match (taken, least?) {
-            (_, [.., 0]) => Ok(Agreed::None),
-            (Some(taken), _) => Ok(taken),
-            (None, [.., 0, _]) => Ok(Agreed::None),
-            (None, [.., number, _]) => Ok(Agreed::New(number)),
-        }
+        let [.., number, can, expects] = least?;
+        let agreed = match (taken, number) {
+            _ if can == 0 => Agreed::None,
+            (Some(taken), _) => taken,
+            (None, 0) => Agreed::None,
+            (None, number) => Agreed::New(number),
+        };
+        Ok((agreed, expects != 0))
+    }
+
+    /// Lets the processes of the parent agree in shared memory from now on, if those of its shadow
+    /// can. Collective.
+    ///
+    /// # Safety
+    /// The thread must be inside.
+    pub unsafe fn expect_more(&self, shadow: &Shadow) {
+        // SAFETY: a communicator of our own, on which nothing runs yet. Without a result the MPI
+        // goes on to reduce.
+        let made = unsafe { Reducer::new(shadow.shadow) };
+        let _ = self.reducer.set(made.ok().flatten());
     }
 
     /// Takes the shadow of this shape that all processes take, whatever order they were freed in;

@@ -174,17 +174,21 @@ unsafe fn pointer(comm: MPI_Comm) -> *const State {
 ///
 /// Its shadow comes from `pool`, or becomes a duplicate of `from`: a communicator of the same
 /// processes with the same topology and without attributes of the program. If making it fails, it
-/// fails on all processes, and there is no state.
+/// fails on all processes, and there is no state. `is_whole`: as for [`Pool::agree`].
 ///
 /// # Safety
 /// Both must be communicators; the thread must be inside.
-pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>) {
+pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole: bool) {
     // SAFETY: the caller vouches for the communicators.
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
         let can = KEY.make().is_some() && !FINALIZING.load(Ordering::Acquire);
-        let made = match (pool.agree(comm, shape.as_ref(), can), shape) {
+        let (agreed, expects_more) = match pool.agree(comm, shape.as_ref(), [can, is_whole]) {
+            Ok((agreed, expects_more)) => (Ok(agreed), expects_more),
+            Err(error) => (Err(error), false),
+        };
+        let made = match (agreed, shape) {
             (Ok(Agreed::Taken(shadow)), _) => Ok(shadow),
             (Ok(Agreed::Changed(shadow)), Some(shape)) => shadow.changed(shape),
             (Ok(Agreed::New(number)), shape) => Shadow::make(from, shape, number),
@@ -199,6 +203,9 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>) {
             Ok(shadow) => shadow,
             Err(why) => return passed::fail(comm, why),
         };
+        if expects_more {
+            pool.expect_more(&shadow);
+        }
         let state = Arc::new(State {
             owner: Mutex::new(comm),
             body: Some(shadow),

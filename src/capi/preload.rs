@@ -2,6 +2,7 @@
 
 pub use crate::mpi::topology::Topology;
 
+use crate::collective::own::Apart;
 use crate::collective::{Operation, handle};
 use crate::error::{Error, Result, catch};
 use crate::mpi::comm::Communicator;
@@ -17,6 +18,36 @@ use crate::mpi::{MPI_Comm, coll, topology};
 pub unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[i64; N]> {
     // SAFETY: the caller vouches for the handle.
     catch(|| coll::least(unsafe { live(comm) }?, words))
+}
+
+/// Reduces words of the processes of a node in shared memory.
+pub struct Reducer(Apart);
+
+impl Reducer {
+    /// Makes one for the processes of a communicator with a neighborhood for
+    /// `MPIX_NEIGHBOR_ALLTOALL`. `None` on all of them if they cannot share memory. Collective.
+    ///
+    /// # Errors
+    /// A process has ended, or the MPI has failed.
+    ///
+    /// # Safety
+    /// `comm` must be a communicator on which no collective runs.
+    pub unsafe fn new(comm: MPI_Comm) -> Result<Option<Reducer>> {
+        // SAFETY: the caller vouches for the handle.
+        catch(|| Ok(handle::reducer_apart(unsafe { live(comm) }?, Operation::Alltoall)?.map(Reducer)))
+    }
+
+    /// Same as [`least`], for a communicator of the same processes. Collective.
+    ///
+    /// # Errors
+    /// As for [`least`]; then each later call fails, too.
+    ///
+    /// # Safety
+    /// `comm` must be a communicator.
+    pub unsafe fn least<const N: usize>(&self, comm: MPI_Comm, words: [i64; N]) -> Result<[i64; N]> {
+        // SAFETY: the caller vouches for the handle.
+        catch(|| self.0.least(unsafe { live(comm) }?, words))
+    }
 }
 
 /// Returns the topology of a communicator, as the calling process sees it.

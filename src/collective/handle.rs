@@ -15,7 +15,7 @@ use crate::collective::autotune::{Timed, TimedRace};
 use crate::collective::describe::{self, Summary};
 use crate::collective::executors::{ExecutorPool, Lease};
 use crate::collective::fuse::Joined;
-use crate::collective::own::{Own, Store};
+use crate::collective::own::{Apart, Own, Store};
 use crate::collective::runner::{BoundExecutor, Runner};
 use crate::collective::tags::Tags;
 use crate::collective::verify::Findings;
@@ -215,6 +215,16 @@ pub fn is_light(comm: Communicator) -> Result<bool> {
     // SAFETY: the value lives as long as the communicator.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     Ok(handle.and_then(|handle| handle.own.as_ref()).is_none_or(|own| own.team.is_light()))
+}
+
+/// Makes what reduces words of the communicator's processes in shared memory. `None` on all of them
+/// if the neighborhood does not share memory, or they cannot. Collective.
+pub fn reducer_apart(comm: Communicator, operation: Operation) -> Result<Option<Apart>> {
+    // SAFETY: the value lives as long as the communicator.
+    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let bound = handle.and_then(|handle| handle.neighborhoods[operation as usize].as_ref());
+    let shares = bound.is_some_and(|bound| bound.hints.shares_memory());
+    handle.and_then(|handle| handle.own.as_ref()).filter(|_| shares).map_or(Ok(None), Apart::new)
 }
 
 /// Buffers of a process whose arguments are in error, for a schedule without its blocks. Nothing

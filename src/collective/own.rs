@@ -16,15 +16,17 @@
 //! uses, or on which a call has failed or a process is dead, as a message may still be on its way
 //! there. What all processes propose, none uses; and each has received all that was sent to it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use crate::error::Result;
 use crate::exec::waiting::Waiting;
 use crate::machine;
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
 use crate::mpi::of_process::OfProcess;
-use crate::mpi::{self, Communicator};
+use crate::mpi::{self, Communicator, coll};
 use crate::shm::node::Team;
+use crate::shm::reducer::{Reducer, Watch};
 
 /// Most of them that wait in a process: with another one, the oldest goes.
 const MOST: usize = 8;
@@ -43,6 +45,8 @@ pub struct Own {
     pub team: Arc<Team>,
     /// Number of neighborhoods that have been set.
     pub generation: u64,
+    /// What reduces the words of set calls. Made once; `None` where MPI does that.
+    reducer: Arc<OnceLock<Option<Reducer>>>,
     /// Tells it from all others; the same on all its processes.
     pub number: i64,
     /// This process's rank, and how many processes there are.
@@ -62,7 +66,7 @@ impl Own {
         let place = [comm.rank()?, comm.size()?];
         let is_of_one_world = comm.view().members()?.iter().all(Option::is_some);
         let team = Arc::new(team);
-        Ok(Own { comm, self_comm: None, waiting, team, generation: 0, number, place, is_of_one_world })
+        Ok(Own { comm, self_comm: None, waiting, team, generation: 0, reducer: Arc::default(), number, place, is_of_one_world })
     }
 
     /// The communicator of this process alone, made if there is none.
@@ -73,6 +77,36 @@ impl Own {
         }
     }
 
+    /// Lets the processes of one node reduce the words of set calls in shared memory from now on,
+    /// if this is not the first one: who sets one neighborhood would pay more than that saves.
+    /// Collective; the memory is made once.
+    pub fn prepare_reductions(&self) -> Result<()> {
+        if self.generation > 1 && self.reducer.get().is_none() {
+            let made = self.new_reducer()?;
+            self.reducer.get_or_init(|| made);
+        }
+        Ok(())
+    }
+
+    /// Makes what reduces words in shared memory, where all processes are on one node. Collective.
+    fn new_reducer(&self) -> Result<Option<Reducer>> {
+        if self.team.size() == self.comm.size()? { Reducer::new(&self.team) } else { Ok(None) }
+    }
+
+    /// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all
+    /// processes. Collective; the lengths are the same on all processes.
+    ///
+    /// Cost: two reductions at the same time, or one through shared memory.
+    pub fn sum_and_least(&self, sums: &[u64], least: &[i64]) -> Result<(Vec<u64>, Vec<i64>)> {
+        let comm = &*self.comm;
+        let fits = Reducer::fits(sums.len() + least.len());
+        let Some(reducer) = self.reducer.get().and_then(Option::as_ref).filter(|_| fits) else {
+            return coll::sum_and_least(comm.view(), Some(comm), sums, least);
+        };
+        comm.is_whole()?;
+        reducer.sum_and_least(sums, least, &Watch { comm, look: &|patience| patience.look_at_all(comm) })
+    }
+
     /// True if nothing else uses it, and nothing that was done with it can be seen.
     fn is_unused(&self) -> bool {
         // the team refers to the communicator, too
@@ -81,7 +115,33 @@ impl Own {
             && self.self_comm.as_ref().is_none_or(|comm| Arc::strong_count(comm) == 1);
         // statistics count for the communicator that they were begun for
         let sound = |comm: &Comm| comm.is_whole().is_ok() && !comm.has_unmatched() && comm.tally().is_none();
-        unused && self.is_of_one_world && sound(&self.comm) && self.self_comm.as_deref().is_none_or(sound) && self.team.is_light()
+        let reduces = self.reducer.get().and_then(Option::as_ref).is_none_or(Reducer::is_sound);
+        let sound = sound(&self.comm) && self.self_comm.as_deref().is_none_or(sound) && reduces;
+        unused && self.is_of_one_world && sound && self.team.is_light()
+    }
+}
+
+/// Reductions in shared memory that are no part of set calls, nor in one order with them.
+pub struct Apart {
+    reducer: Reducer,
+    /// A communicator of this process alone.
+    alone: Comm,
+}
+
+impl Apart {
+    /// Makes memory for the processes of `own`. `None` on all of them if they cannot share any.
+    /// Collective.
+    pub fn new(own: &Own) -> Result<Option<Apart>> {
+        let alone = own.comm.self_comm()?;
+        Ok(own.new_reducer()?.map(|reducer| Apart { reducer, alone }))
+    }
+
+    /// Takes the least of each word over all processes. `comm`: a communicator of these, in any
+    /// order. Collective.
+    pub fn least<const N: usize>(&self, comm: Communicator, words: [i64; N]) -> Result<[i64; N]> {
+        let look = |patience: &mut Patience| patience.look_at(comm, 0..comm.size()?);
+        let (_, least) = self.reducer.sum_and_least(&[], &words, &Watch { comm: &self.alone, look: &look })?;
+        Ok(std::array::from_fn(|k| least[k]))
     }
 }
 

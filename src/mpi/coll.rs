@@ -29,6 +29,13 @@ pub fn meanwhile(advance: fn()) {
     let _ = MEANWHILE.set(advance);
 }
 
+/// Moves forward what else the process has to do for others.
+pub fn advance_others() {
+    if let Some(advance) = MEANWHILE.get() {
+        advance();
+    }
+}
+
 /// Waits for collectives on `raw`, and returns their buffers. `comm` owns `raw`, unless that is a
 /// communicator of the user's.
 pub(super) fn complete<T, const N: usize>(
@@ -54,9 +61,7 @@ pub(super) fn complete_watching<T, const N: usize>(
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
         while !requests.iter_mut().try_fold(true, |all, request| Ok::<_, Box<Error>>(request.test()? && all))? {
-            if let Some(advance) = MEANWHILE.get() {
-                advance();
-            }
+            advance_others();
             if patience.is_over() {
                 look(&mut patience)?;
             }

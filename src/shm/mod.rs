@@ -1,14 +1,17 @@
 //! Shared memory between the processes of a node: the segments, and the protocols by which
 //! processes communicate there.
 //!
-//! [`ring`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are built and
-//! tested without one.
+//! [`ring`], [`board`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are built
+//! and tested without one.
 
+pub mod board;
 pub mod doorbell;
 pub mod double_buffer;
 #[cfg(feature = "mpi")]
 pub mod node;
 pub mod peer_memory;
+#[cfg(feature = "mpi")]
+pub mod reducer;
 pub mod ring;
 #[cfg(feature = "mpi")]
 pub mod segment;

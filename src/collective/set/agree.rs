@@ -102,13 +102,14 @@ pub struct Gathered {
     me: u32,
 }
 
-/// Gathers what all processes have to agree on. `owner` owns the communicator, unless that is the
-/// program's; `grid` is that of a Cartesian communicator. `reusable` says which operation has a
-/// schedule that may serve these lists and hints, -1 for none.
+/// Gathers what all processes have to agree on. `comm` is the program's communicator, `known` what
+/// the library has there of its own, and `grid` that of a Cartesian communicator. `reusable` says
+/// which operation has a schedule that may serve these lists and hints, -1 for none.
 ///
-/// Collective: two reductions at the same time.
+/// Collective: two reductions at the same time, or one through shared memory.
 pub fn gather(
-    (comm, owner): (Communicator, Option<&Comm>),
+    comm: Communicator,
+    known: Option<&Own>,
     request: &Result<SetCall>,
     grid: Option<&Grid>,
     state: &State,
@@ -144,7 +145,10 @@ pub fn gather(
         let reusable = reusable(labelled.as_ref().unwrap_or(neighborhood), hints);
         [mine[REUSABLE], mine[REUSABLE + 1]] = [reusable, -reusable];
     }
-    let (sums, least) = coll::sum_and_least(comm, owner, &sums, &mine)?;
+    let (sums, least) = match known {
+        Some(own) => own.sum_and_least(&sums, &mine)?,
+        None => coll::sum_and_least(comm, None, &sums, &mine)?,
+    };
     Ok(Gathered { sums, least, labelled, me })
 }
 

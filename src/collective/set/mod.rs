@@ -47,11 +47,12 @@ pub use agree::SetCall;
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even
 /// one whose arguments are in error (`request`), and all get the same outcome.
 ///
-/// Cost: two reductions of a few words at the same time, and the cost of choosing schedules (see
-/// `select_schedules`). The first call on a communicator also duplicates it and finds the processes
-/// of the node, unless all processes have objects that an earlier communicator of the same
-/// processes has left (see `own`). If lists do not match: one exchange of O(P) words to find the
-/// pair.
+/// Cost: two reductions of a few words at the same time, or one through shared memory where the
+/// communicator's processes are on one node and have set neighborhoods before, and the cost of
+/// choosing schedules (see `select_schedules`). The first call on a communicator also duplicates it
+/// and finds the processes of the node, unless all processes have objects that an earlier
+/// communicator of the same processes has left (see `own`). If lists do not match: one exchange of
+/// O(P) words to find the pair.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
@@ -85,7 +86,7 @@ fn agree_on_objects(
         let number = proposed.as_ref().map_or(0, |own| own.number);
         let prepared = proposed.as_ref().and_then(|own| prepare(own, request));
         let state = State::new([0; OPERATIONS], number, proposed.as_ref(), prepared.as_ref());
-        let gathered = match agree::gather((comm, None), request, grid, &state, |_, _| -1) {
+        let gathered = match agree::gather(comm, None, request, grid, &state, |_, _| -1) {
             Ok(gathered) => gathered,
             Err(error) => {
                 drop(prepared);
@@ -108,7 +109,7 @@ fn agree_on_objects(
         let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).is_some_and(serves);
         handle.neighborhoods.iter().position(|other| other.as_ref().is_some_and(reusable)).map_or(-1, to_int)
     };
-    let gathered = agree::gather((own.comm.view(), Some(&own.comm)), request, grid, &state, place)?;
+    let gathered = agree::gather(comm, Some(own), request, grid, &state, place)?;
     // all neighborhoods have been freed, so that messages match again on a communicator that is new
     if gathered.unmatched() && handle.neighborhoods.iter().all(Option::is_none) {
         drop(prepared);
@@ -203,6 +204,9 @@ impl Call<'_> {
             2.. if open.is_none() => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
             _ => None,
         };
+        if hints.shares_memory() {
+            own.prepare_reductions()?;
+        }
         let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
         let first = team.group().ranks()[0];
         let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &links, first)?;
