@@ -1,8 +1,8 @@
 //! Shared memory between the processes of a node: the segments, and the protocols by which
 //! processes communicate there.
 //!
-//! [`ring`], [`board`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are built
-//! and tested without one.
+//! [`ring`], [`board`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are
+//! built and tested without one.
 
 pub mod board;
 pub mod doorbell;
