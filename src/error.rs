@@ -181,7 +181,7 @@ pub enum Error {
         length: usize,
     },
     /// A null array of weights. `MPI_UNWEIGHTED` stands for no weights.
-    #[error("{argument} is NULL, but {length} entries are needed, or MPI_UNWEIGHTED for none")]
+    #[error("{argument} is NULL or MPI_WEIGHTS_EMPTY, but {length} entries are needed, or MPI_UNWEIGHTED for none")]
     NullWeights {
         /// Which array.
         argument: Argument,
@@ -412,11 +412,16 @@ pub enum Error {
         /// How many collectives may start while a request is active.
         limit: u32,
     },
-    /// A verified collective of more fields than there are tags.
-    #[error("nfields is {fields}, but calls that are verified (mpix_verify) take at most {limit} fields")]
+    /// A process that has not called `MPI_Init`, or has called `MPI_Finalize`.
+    #[error("MPI is not initialized by MPI_Init, which this library needs also where communicators come from sessions")]
+    NoWorld,
+    /// A collective of more fields than there are tags.
+    #[error("nfields is {fields}, but {what} take at most {limit}")]
     TooManyFields {
         /// As given.
         fields: usize,
+        /// The calls that have that limit.
+        what: &'static str,
         /// The most.
         limit: usize,
     },
@@ -628,9 +633,8 @@ impl Error {
             Error::Operator { .. } | Error::UnknownOperator { .. } | Error::PredefinedOperator => Class::Op,
             Error::WindowInUse => Class::RmaSync,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
-            Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
-                Class::Comm
-            }
+            Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone => Class::Comm,
+            Error::FreedCommunicator { .. } | Error::NoWorld => Class::Comm,
             Error::Active { .. }
             | Error::NotPersistent { .. }
             | Error::Stale { .. }

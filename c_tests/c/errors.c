@@ -58,6 +58,10 @@ static void collective_arguments(void) {
   HANDLED(MPIX_Neighbor_alltoall(MPI_IN_PLACE, 1, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is MPI_IN_PLACE");
   HANDLED(MPIX_Neighbor_alltoall(buffer, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is MPI_IN_PLACE");
   HANDLED(MPIX_Neighbor_alltoall(NULL, 1, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is NULL, but a block of 1 elements lies there");
+  /* also where its blocks lie a little further */
+  int further[2] = {2, 1};
+  HANDLED(MPIX_Neighbor_alltoallv(NULL, one, further, MPI_INT, result, one, displs, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is NULL, but a block of 1 elements lies there");
+  HANDLED(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, NULL, one, further, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is NULL, but a block of 1 elements lies there");
   HANDLED(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, NULL, one, displs, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is NULL, but a block of 1 elements lies there");
   HANDLED(MPIX_Neighbor_reduce(buffer, 1, MPI_INT, result, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "op is MPI_OP_NULL");
   HANDLED(MPIX_Neighbor_reduce(buffer, 1, MPI_FLOAT, result, 1, MPI_FLOAT, MPI_BAND, comm), MPI_ERR_OP, "op does not work on recvtype");
@@ -113,6 +117,8 @@ static void set_arguments(void) {
   weights[0] = me == 0 ? -3 : 1;
   HANDLED(MPIX_Neighbor_reduce_set(2, ring, weights, 2, ring, weights, MPI_INFO_NULL, comm), MPI_ERR_ARG, "sourceweights[0] = -3 is negative");
   HANDLED(MPIX_Neighborhood_set(2, -1, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), MPI_ERR_ARG, "indegree = -1 is negative");
+  HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_WEIGHTS_EMPTY, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), MPI_ERR_ARG, "sourceweights is NULL or MPI_WEIGHTS_EMPTY, but 2 entries are needed");
+  HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, comm), MPI_ERR_ARG, "targetweights is NULL or MPI_WEIGHTS_EMPTY");
   HANDLED(MPIX_Neighborhood_set(2, 2, NULL, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), MPI_ERR_ARG, "sources is NULL, but 2 entries are needed");
   HANDLED(MPIX_Neighborhood_set(16, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), MPI_ERR_ARG, "operations = 16 is not a combination");
   HANDLED(MPIX_Neighborhood_set_topology(2, MPI_INFO_NULL, comm), MPI_ERR_TOPOLOGY, "no Cartesian, graph or distributed graph topology");

@@ -186,7 +186,7 @@ static void weights(void) {
     }
     MPI_Error_class(code, &class);
     OK(MPIX_Neighbor_error_string(comm, sizeof have, have, &length));
-    snprintf(text, sizeof text, "%s is NULL, but 1 entries are needed, or MPI_UNWEIGHTED for none", name);
+    snprintf(text, sizeof text, "%s is NULL or MPI_WEIGHTS_EMPTY, but 1 entries are needed, or MPI_UNWEIGHTED for none", name);
     CHECK(class == MPI_ERR_ARG && strstr(have, text), "%s", have);
   }
   OK(MPIX_Neighbor_gather_set(0, NULL, NULL, 0, NULL, NULL, MPI_INFO_NULL, comm));

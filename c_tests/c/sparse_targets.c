@@ -95,6 +95,17 @@ static void errors(MPI_Comm comm) {
   info = hint("mpix_sparse", me == last ? "fastest" : "auto");
   FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "mpix_sparse = \"fastest\" is not one of auto, nbx");
   MPI_Info_free(&info);
+  /* protocols that would wait for each other */
+  info = hint("mpix_sparse", me == last ? "fastest" : "pex");
+  FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "mpix_sparse = \"fastest\" is not one of auto, nbx");
+  MPI_Info_free(&info);
+  if (n > 1) {
+    int mismatch;
+    OK(MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch));
+    info = hint("mpix_sparse", me == last ? "rsx" : "pex");
+    FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), mismatch, "one of the info keys mpix_sparse");
+    MPI_Info_free(&info);
+  }
   int have = -1;
   OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, &have, 1, MPI_INT, comm));
   CHECK(have == left, "%d", have);

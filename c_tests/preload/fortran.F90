@@ -55,6 +55,7 @@ program preload_fortran
     call mixed(ring)
   end do
   call lists(ring)
+  call any_of_many(ring)
 #if defined(MPIF)
   call persistent(ring)
 #endif
@@ -106,6 +107,38 @@ contains
     integer, intent(in) :: i
     opposite = i - 1 + 2 * mod(i, 2)
   end function
+
+  ! one status, however many requests there are
+  subroutine any_of_many(comm)
+    COMMUNICATOR, intent(in) :: comm
+    integer, parameter :: many = 200000
+    REQUEST, allocatable :: requests(:)
+    integer, asynchronous :: out(4), in(4)
+    integer :: which, turn
+    logical :: flag
+#if defined(F08)
+    type(MPI_Status), save :: status
+#else
+    integer, save :: status(MPI_STATUS_SIZE)
+#endif
+    allocate (requests(many))
+    requests = MPI_REQUEST_NULL
+    out = rank
+    do turn = 1, 2
+      in = -1
+      call MPI_Ineighbor_alltoall(out, 2, MPI_INTEGER, in, 2, MPI_INTEGER, comm, requests(7), ierr)
+      if (turn == 1) then
+        call MPI_Waitany(many, requests, which, status, ierr)
+      else
+        flag = .false.
+        do while (.not. flag)
+          call MPI_Testany(many, requests, which, flag, status, ierr)
+        end do
+      end if
+      call check(which == 7, 'the index of many requests', which)
+      call check(all(in == (/ left, left, right, right /)), 'a block of one of many requests', turn)
+    end do
+  end subroutine
 
   subroutine blocking(comm, dims)
     COMMUNICATOR, intent(in) :: comm

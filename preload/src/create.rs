@@ -66,6 +66,20 @@ pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) 
     code
 }
 
+/// Notes that a duplicate of `comm` has no state, if `code` is success: it is not yet there.
+///
+/// # Safety
+/// As for `duplicated`.
+pub unsafe fn duplicated_later(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) -> c_int {
+    // SAFETY: the caller vouches for both; MPI has written the handle.
+    unsafe {
+        if code == SUCCESS && state::of(comm).is_some() {
+            passed::duplicated_later(*newcomm);
+        }
+    }
+    code
+}
+
 /// Frees the windows of a communicator that is about to be freed, while all of its processes are
 /// here: MPICH deletes the attributes of one with requests under way when these are complete.
 ///
@@ -134,14 +148,8 @@ interpose! {
     }
 
     fn MPI_Comm_idup(comm: MPI_Comm, newcomm: *mut MPI_Comm, request: *mut MPI_Request) |native| {
-        let code = native();
         // SAFETY: where MPI has written its result; MPI has taken `comm`.
-        unsafe {
-            if code == SUCCESS && state::of(comm).is_some() {
-                passed::duplicated_later(*newcomm);
-            }
-        }
-        code
+        unsafe { duplicated_later(native(), comm, newcomm) }
     }
 
     fn MPI_Comm_dup_with_info(comm: MPI_Comm, info: MPI_Info, newcomm: *mut MPI_Comm) |native| {

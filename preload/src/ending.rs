@@ -29,8 +29,8 @@ const SIGNALS: [(c_int, &str, bool); 10] = [
     (libc::SIGSEGV, "SIGSEGV", true),
 ];
 
-/// Libraries of MPIs and of their layers, whose handlers only print.
-const MPIS: [&str; 7] = ["libmpi", "libopen-pal", "libopen-rte", "libpmix", "libprrte", "libucs", "libfabric"];
+/// Libraries of MPIs and of their layers, and gfortran's, whose handlers only print.
+const MPIS: [&str; 8] = ["libmpi", "libopen-pal", "libopen-rte", "libpmix", "libprrte", "libucs", "libfabric", "libgfortran"];
 
 /// The data that a handler needs.
 struct Prepared {

@@ -2,6 +2,7 @@
 //! communicator's error handler.
 
 use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
 
 use crate::collective::handle;
 use crate::error::{Argument, Class, Error, Result, catch};
@@ -11,6 +12,10 @@ use crate::mpi::{self, Communicator, MPI_Comm, comm, errors};
 
 /// Text of the last error reported on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
+
+/// Held while a text is replaced or read: requests of one communicator may fail in several threads
+/// at a time, and those of none go to `MPI_COMM_WORLD`.
+static TEXTS: Mutex<()> = Mutex::new(());
 
 /// Runs the body of a function that works on a communicator of the caller's.
 ///
@@ -104,7 +109,8 @@ fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Fail
         } else {
             log::error!("{text}");
         }
-        // SAFETY: nobody refers to the last one while the caller is in this function.
+        let _alone = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: nobody refers to the last one without the lock.
         unsafe { LAST_ERROR.set(comm, text) }
     });
     // the caller gets the same code after a panic, or if the text cannot be kept
@@ -113,10 +119,8 @@ fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Fail
 }
 
 /// Returns the text of the last error reported on a communicator, empty if there was none.
-///
-/// # Safety
-/// The text must not be used after the next error on it.
-pub unsafe fn last_error(comm: Communicator<'_>) -> Result<&str> {
-    // SAFETY: the string lives until the next error on it.
-    Ok(unsafe { LAST_ERROR.get(comm)?.as_ref() }.map_or("", |s| s.as_str()))
+pub fn last_error(comm: Communicator<'_>) -> Result<String> {
+    let _alone = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the string lives until the next error on it, which takes the lock.
+    Ok(unsafe { LAST_ERROR.get(comm)?.as_ref() }.cloned().unwrap_or_default())
 }

@@ -70,7 +70,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_error_string(
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         boundary::call("MPIX_Neighbor_error_string", comm, |comm| {
-            args::text(boundary::last_error(comm)?, length, string, resultlen)
+            args::text(&boundary::last_error(comm)?, length, string, resultlen)
         })
     }
 }

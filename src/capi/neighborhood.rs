@@ -1,6 +1,7 @@
 //! Sets, queries and frees neighborhoods.
 
 use std::ffi::{c_char, c_int};
+use std::sync::Arc;
 
 use super::args::Results;
 use super::loggp::{self, intracommunicator};
@@ -10,11 +11,13 @@ use crate::collective::set::{self, SetCall};
 use crate::collective::{Operation, handle};
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
+use crate::mpi::coll::{self, Reduction};
 use crate::mpi::message::{bytes_at, lend};
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, MPI_Comm, MPI_Group, MPI_Info, comm};
+use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Outgoing, Sends};
-use crate::sparse::{self, Exchange, Form};
+use crate::sparse::{self, Exchange, Form, Shared};
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 use crate::util::cast::to_int;
@@ -209,6 +212,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
     let shared = sparse::context(comm)?;
     // SAFETY: the caller vouches for the handle.
     let (hints, understood) = unsafe { sparse_hints(info) };
+    agree_on_hints(&shared, hints.as_ref(), understood)?;
     let (_, arrived) = lend(edges, |_| {
         // SAFETY: the edges outlive the exchange.
         let mut exchange = unsafe { Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking) }?;
@@ -219,7 +223,6 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
         }
     })?;
     let arrived = arrived?;
-    understood?;
     let known = known?;
     // as that of every other list, its length is an int
     args::int("indegree", arrived.messages.len())?;
@@ -238,6 +241,21 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
         sources.push(Neighbor { rank: Some(m.source), weight, direction: 0 });
     }
     Ok(Neighborhood::new(known.rank(), sources, known.targets().to_vec(), any))
+}
+
+/// Fails on all processes if one has not understood its hints, or they differ: they would run
+/// different protocols, and wait for each other. Collective.
+fn agree_on_hints(shared: &Shared, hints: Option<&SparseHints>, understood: Result<()>) -> Result<()> {
+    let (comm, number) = {
+        let context = shared.hold();
+        let number = understood.as_ref().map_or(-1, |()| hints.copied().unwrap_or(context.environment_hints()).agreed());
+        (Arc::clone(context.comm()), number)
+    };
+    let [low, high] = coll::allreduce(&comm, [number, -number], Reduction::Min)?;
+    if low < 0 {
+        return coll::share_outcome(&comm, understood);
+    }
+    if low == -high { Ok(()) } else { Err(Error::Disagreement { what: SparseHints::AGREED_IN_CALLS }.into()) }
 }
 
 /// Returns the degrees of a communicator's neighborhood for an operation.
@@ -352,7 +370,7 @@ impl Lists {
                 let ranks = args::array(names[1], ranks, degree)?;
                 let weights = match topology::is_unweighted(weights) {
                     true => None,
-                    false if weights.is_null() && degree > 0 => return Err(null_weights(names[2], degree)),
+                    false if stand_for_none(weights) && degree > 0 => return Err(null_weights(names[2], degree)),
                     false => Some(args::array(names[2], weights, degree)?),
                 };
                 let entries: Vec<Neighbor> = neighborhood::entries(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
@@ -365,6 +383,11 @@ impl Lists {
     }
 }
 
+/// True for what is no array: NULL, and `MPI_WEIGHTS_EMPTY` where there are entries.
+fn stand_for_none(weights: *const c_int) -> bool {
+    weights.is_null() || topology::is_weights_empty(weights)
+}
+
 /// NULL does not stand for missing weights, unless it is the MPI's `MPI_UNWEIGHTED`.
 fn null_weights(name: &'static str, length: usize) -> Box<Error> {
     Error::NullWeights { argument: Argument::new(name), length }.into()
@@ -373,7 +396,7 @@ fn null_weights(name: &'static str, length: usize) -> Box<Error> {
 /// An array for weights, empty if the caller does not want them.
 unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Result<Results<c_int>> {
     let wanted = if topology::is_unweighted(pointer) { 0 } else { room };
-    if pointer.is_null() && wanted > 0 {
+    if stand_for_none(pointer) && wanted > 0 {
         return Err(null_weights(name, wanted));
     }
     // SAFETY: the caller vouches for the array.

@@ -40,7 +40,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns true if `blocks` nonempty blocks of `bytes` bytes in all are joined.
+    /// Returns true if `blocks` blocks of `bytes` bytes in all are joined. Empty ones count: each
+    /// would be a message.
     pub fn joins(self, blocks: usize, bytes: i64) -> bool {
         // the limit of one message
         if blocks < 2 || bytes > i64::from(i32::MAX) {
@@ -252,7 +253,7 @@ impl JoinedSide {
                 }
             }
             let on_device = any_on_device(devices.as_ref(), &blocks)?;
-            if rank == me || !rule.joins(blocks.len(), bytes) {
+            if rank == me || !rule.joins(fields.len(), bytes) {
                 side.push(first.count, first.at.addr().cast_signed(), first.datatype, false);
             } else if on_device || bytes <= SHORT {
                 let begin = side.buffer.len().next_multiple_of(LINE);

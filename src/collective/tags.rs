@@ -36,6 +36,9 @@ const COUNT: u32 = OPERATIONS as u32;
 /// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
 const FIRST_FIELD: u32 = FIRST + COUNT * NUMBERS;
 
+/// What [`NUMBERS`] limits the number of fields of.
+const ONE_BY_ONE: &str = "calls that exchange several fields one by one, in rounds,";
+
 /// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the
 /// standard allows.
 pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED - FIRST_FIELD) as usize / OPERATIONS;
@@ -51,6 +54,9 @@ pub fn shared(largest: i32) -> (u64, u64) {
     let first = u64::from(FIRST_SHARED);
     (first, ((u64::from(largest.unsigned_abs()) + 1).saturating_sub(first) / 2).min(MOST_SHARED))
 }
+
+/// How many numbers an operation has given out, of both kinds.
+pub type Given = [u64; 2];
 
 /// The tags of one operation on one communicator.
 pub struct Tags {
@@ -79,15 +85,17 @@ impl Tags {
         }
     }
 
-    /// How many numbers have been given out.
-    pub fn given(&self) -> u64 {
-        self.next.load(Ordering::Relaxed)
+    /// How many numbers have been given out: of collectives, and of persistent ones that match
+    /// alone.
+    pub fn given(&self) -> Given {
+        [&self.next, &self.private].map(|given| given.load(Ordering::Relaxed))
     }
 
     /// Goes on from `given` numbers, for another neighborhood: processes that were no neighbors
     /// before need not have counted alike.
-    pub fn restart(&self, given: u64) {
-        self.next.store(given, Ordering::Relaxed);
+    pub fn restart(&self, [next, private]: Given) {
+        self.next.store(next, Ordering::Relaxed);
+        self.private.store(private, Ordering::Relaxed);
     }
 
     /// The tag of all collectives whose messages are all posted when they start, on all processes.
@@ -108,10 +116,13 @@ impl Tags {
     /// Tags of the next collectives, one for each entry of `tags`.
     ///
     /// # Errors
-    /// A request is still under way after which `NUMBERS` collectives have started. Then no number
-    /// is given out.
+    /// A request is still under way after which `NUMBERS` collectives have started, or that many
+    /// tags are not enough. Then no number is given out.
     #[inline]
     pub fn next(&self, tags: &mut [i32]) -> Result<()> {
+        if tags.len() > NUMBERS as usize {
+            return Err(Error::TooManyFields { fields: tags.len(), limit: NUMBERS as usize, what: ONE_BY_ONE }.into());
+        }
         // collectives on a communicator are started one after the other
         let given = self.next.load(Ordering::Relaxed);
         for (number, tag) in (given..).zip(tags.iter_mut()) {
@@ -139,11 +150,15 @@ impl Tags {
         if numbers == 0 {
             return Err(Error::NoTags.into());
         }
-        let first = self.private.fetch_add(tags.len() as u64, Ordering::Relaxed);
-        for (number, tag) in (first..).zip(tags) {
+        for (number, tag) in (self.private_number(tags.len())..).zip(tags) {
             *tag = to_int(first_private + u64::from(COUNT) * (number % numbers) + u64::from(self.operation));
         }
         Ok(())
+    }
+
+    /// The number of the next persistent collective that matches alone, of so many fields.
+    pub fn private_number(&self, fields: usize) -> u64 {
+        self.private.fetch_add(fields as u64, Ordering::Relaxed)
     }
 
     /// Notes that rounds with this tag are still to be posted.
@@ -201,7 +216,9 @@ mod tests {
         }
         // one that is held is not given out again
         let tags = &all[1];
-        tags.restart(u64::from(u32::MAX));
+        tags.restart([u64::from(u32::MAX), 7]);
+        assert_eq!(tags.private_number(3), 7);
+        assert_eq!(tags.given(), [u64::from(u32::MAX), 10]);
         let first = next(tags).unwrap();
         tags.hold(first);
         for _ in 1..NUMBERS {
@@ -213,5 +230,11 @@ mod tests {
         assert_eq!(tags.given(), given);
         tags.release(first);
         assert_eq!(next(tags), Ok(first));
+        // nor are there more at a time than differ
+        let mut many = vec![0; NUMBERS as usize + 1];
+        assert!(matches!(*tags.next(&mut many).unwrap_err(), Error::TooManyFields { .. }));
+        tags.next(&mut many[1..]).unwrap();
+        let different: std::collections::HashSet<i32> = many[1..].iter().copied().collect();
+        assert_eq!(different.len(), NUMBERS as usize);
     }
 }

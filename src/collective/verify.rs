@@ -4,7 +4,7 @@
 //! leave out an edge whose ends do not match; all others carry their data, so that no process waits
 //! for one that has seen an error.
 //!
-//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations. One
+//! Cost: one round, two messages of 56 bytes for each edge to another process, and allocations. One
 //! mistake cannot be found: a process calls an operation whose neighborhood does not list the other
 //! process, or lists it fewer times. One of them then has an edge over which nobody answers.
 
@@ -32,13 +32,16 @@ struct Intent {
     bytes: i64,
     /// A hash of the number of fields and their bytes.
     digest: i64,
+    /// For a persistent collective that matches alone, one more than its number; else 0. Data
+    /// travels with the same tags as that of all others here.
+    alone: i64,
     count: i64,
     element: i64,
     /// Index of the entry in that process's list.
     entry: i64,
 }
 
-const WORDS: usize = 6;
+const WORDS: usize = 7;
 
 /// The multiplier of Knuth's MMIX generator: odd and large.
 const MULTIPLIER: i64 = 6_364_136_223_846_793_005;
@@ -50,15 +53,16 @@ const ENDED: i64 = -2;
 
 impl Intent {
     fn words(&self) -> [i64; WORDS] {
-        [self.operation, self.bytes, self.count, self.element, self.entry, self.digest]
+        [self.operation, self.bytes, self.count, self.element, self.entry, self.digest, self.alone]
     }
 
     fn from_words(w: [i64; WORDS]) -> Intent {
-        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], entry: w[4], digest: w[5] }
+        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], entry: w[4], digest: w[5], alone: w[6] }
     }
 
     fn fits(&self, other: &Intent) -> bool {
-        self.operation == other.operation && self.bytes == other.bytes && self.digest == other.digest
+        let same = self.operation == other.operation && self.alone == other.alone;
+        same && self.bytes == other.bytes && self.digest == other.digest
     }
 }
 
@@ -72,12 +76,13 @@ pub struct Findings {
     pub text: Option<String>,
 }
 
-fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
+fn intents(list: &[Neighbor], fields: &[&Blocks], call: Call) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
         .map(|(entry, neighbor)| {
             // both ends must have as many fields: each has a tag of its own
             let digest = to_int(fields.len());
-            let mut intent = Intent { operation: to_int(operation), entry: to_int(entry), digest, ..Intent::default() };
+            let (operation, alone) = (to_int(call.operation), call.alone.map_or(0, |number| to_int(number + 1)));
+            let mut intent = Intent { operation, entry: to_int(entry), digest, alone, ..Intent::default() };
             // an entry without a process is not read
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
                 let block = side.locate(entry)?;
@@ -91,6 +96,15 @@ fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Ve
             Ok(intent)
         })
         .collect()
+}
+
+/// What is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    /// The collective, as a number.
+    pub operation: usize,
+    /// The number of a persistent collective that matches alone.
+    pub alone: Option<u64>,
 }
 
 /// A comparison under way.
@@ -126,12 +140,12 @@ impl Check {
     ///
     /// If MPI refuses a send, a notice takes its place, and the edge does not match at either end.
     /// A refused receive is an error of this process, of which all other ends hear.
-    pub fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Check {
+    pub fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, call: Call, comm: &Comm) -> Check {
         let me = neighborhood.rank();
         let mine = fields.and_then(|fields| {
             let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
             let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
-            Ok((intents(neighborhood.targets(), &inputs, operation)?, intents(neighborhood.sources(), &outputs, operation)?))
+            Ok((intents(neighborhood.targets(), &inputs, call)?, intents(neighborhood.sources(), &outputs, call)?))
         });
         let (mine_out, mine_in, error) = match mine {
             Ok((out, into)) => (out, into, None),
@@ -271,7 +285,11 @@ impl Check {
             }
             let name = usize::try_from(i.operation).ok().and_then(|operation| names.get(operation)).unwrap_or(&"something else");
             // sums may be equal where the blocks of the fields are not
-            let how = if i.operation == other.operation && i.bytes == other.bytes { " in blocks of other lengths" } else { "" };
+            let how = match i.operation == other.operation {
+                true if i.alone != other.alone => " of another plan (mpix_match)",
+                true if i.bytes == other.bytes => " in blocks of other lengths",
+                _ => "",
+            };
             format!("{} bytes ({} elements of {} bytes){how} in {name}", i.bytes, i.count, i.element)
         };
         for (&(entry, peer), words) in sources.iter().zip(from_sources) {

@@ -1,7 +1,7 @@
 //! Checks of a call's arguments: datatypes that MPI accepts, buffers that are not null, self edges
 //! whose ends fit.
 
-use super::buffers::{Blocks, Located};
+use super::buffers::{Blocks, Located, Shape};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Datatype, text_of};
@@ -29,11 +29,21 @@ pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, e
     Ok(())
 }
 
-/// Fails if a block at address 0 has data there. Only a datatype with absolute addresses
+/// No memory of a program begins so near to address 0.
+const PAGE: usize = 4096;
+
+/// True if no memory is at a block's address: the buffer is NULL. Displacements of single blocks
+/// may be addresses, then.
+#[inline]
+pub fn is_null(block: &Located, side: &Blocks) -> bool {
+    side.base.is_null() && (block.at.addr() < PAGE || matches!(side.shape, Shape::One { .. } | Shape::Equal { .. }))
+}
+
+/// Fails if a block of a null buffer has data there. Only a datatype with absolute addresses
 /// (`MPI_BOTTOM`) has none.
 #[inline]
 pub fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
-    if block.at.is_null() && block.count > 0 {
+    if is_null(block, side) && block.count > 0 {
         let ((true_lb, _), size) = (block.datatype.true_extent()?, block.datatype.size()?);
         if true_lb == 0 && size > 0 {
             return Err(Error::NullBuffer { argument: Argument::new(side.names.buffer), count: block.count }.into());

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape, enlarge};
-use crate::datatype::check::{accept, refuse_null, self_edge};
+use crate::datatype::check::{accept, is_null, refuse_null, self_edge};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::layout::Layout;
@@ -116,7 +116,7 @@ impl MessageBlock {
         if self.accepted == Some(located.datatype)
             && self.count == located.count
             && self.freed == freed
-            && !(located.at.is_null() && self.bytes > 0)
+            && !(is_null(&located, side) && self.bytes > 0)
         {
             return Ok(());
         }

@@ -30,6 +30,12 @@ impl Sharing {
     pub const UNKNOWN: Sharing =
         Sharing { copy: None, links: [0.0; Sharing::DISTANCES], random: None, latencies: [0.0; Sharing::DISTANCES] };
 
+    /// What tells it from others.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        let found = [self.copy, self.random].into_iter().map(|time| time.map_or(0, |time| 1 + time.to_bits()));
+        found.chain(self.links.into_iter().chain(self.latencies).map(f64::to_bits))
+    }
+
     /// Number of distances to measure with so many nodes: nodes are a ring, on which none is
     /// farther than half of it.
     pub fn distances(nodes: u32) -> usize {

@@ -53,7 +53,8 @@ impl<T> OfProcess<T> {
     /// The value. If there is none yet, stores what `make` returns, unless that is `None`.
     ///
     /// # Errors
-    /// MPI is being finalized, or `make` has failed.
+    /// MPI is being finalized, or `make` has failed, or MPI was not initialized: programs with
+    /// sessions alone have no `MPI_COMM_SELF`.
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<Option<T>>) -> Result<Option<Arc<T>>> {
         if let Some(value) = self.known() {
             return value;
@@ -61,6 +62,9 @@ impl<T> OfProcess<T> {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = self.known() {
             return value;
+        }
+        if !super::is_usable() {
+            return Err(Error::NoWorld.into());
         }
         let Some(value) = make()?.map(Arc::new) else { return Ok(None) };
         // SAFETY: there is no value yet, and this one is never replaced.

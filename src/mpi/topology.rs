@@ -87,6 +87,15 @@ pub fn unweighted() -> *const c_int {
     RSMPI_UNWEIGHTED().cast_const()
 }
 
+unsafe extern "C" {
+    safe fn mpixn_weights_empty() -> *const c_int;
+}
+
+/// Returns true if a weights argument is `MPI_WEIGHTS_EMPTY`.
+pub fn is_weights_empty(weights: *const c_int) -> bool {
+    weights == mpixn_weights_empty()
+}
+
 /// Returns true if a weights argument is `MPI_UNWEIGHTED`.
 pub fn is_unweighted(weights: *const c_int) -> bool {
     weights == unweighted()

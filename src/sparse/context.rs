@@ -3,7 +3,7 @@
 //! The first exchange on a communicator attaches an [`ExchangeContext`] to it. The communicator and
 //! everything that runs on it own the context together.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use super::dispatch::{Resources, Run};
@@ -121,9 +121,9 @@ impl Guarded {
         }
     }
 
-    /// Returns true if the communicator has been freed.
-    pub fn is_orphaned(&self) -> bool {
-        self.freed.load(Ordering::Relaxed)
+    /// Returns a flag that is true once the communicator has been freed.
+    pub fn freed(&self) -> &Arc<AtomicBool> {
+        &self.freed
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
-use mpix_neighbor::util::cast::{to_int, to_usize};
+use mpix_neighbor::util::cast::to_usize;
 
 use mpi_sys::{
     MPI_Request, MPI_Status, RSMPI_Comm_f2c as comm_of, RSMPI_Request_c2f as integer_of, RSMPI_Request_f2c as request_of,
@@ -36,13 +36,13 @@ fn is_ignored(statuses: *const MPI_Status) -> bool {
     statuses.cast() == ignored.one || statuses.cast() == ignored.many
 }
 
-/// Calls a C function with requests and statuses that are converted to C before and to Fortran
-/// after. `on` passes the call on unchanged, and its results are left alone. Otherwise `after` runs
+/// Calls a C function with `count` requests and as many statuses as the function takes, which are
+/// converted to C before and to Fortran after. `on` passes the call on unchanged, and its results are left alone. Otherwise `after` runs
 /// and returns the number of statuses. If the table of requests is empty, only `on` runs.
 unsafe fn with_requests(
     count: Integer,
     integers: *mut Integer,
-    statuses: *mut MPI_Status,
+    (statuses, most): (*mut MPI_Status, Integer),
     after: impl FnOnce() -> Integer,
     on: &dyn Fn() -> c_int,
     call: impl FnOnce(*mut MPI_Request, *mut MPI_Status, &dyn Fn() -> c_int) -> c_int,
@@ -58,7 +58,7 @@ unsafe fn with_requests(
         let before = handles.clone();
         // Fortran's statuses may be less aligned than C's
         let ignored = statuses.is_null() || is_ignored(statuses);
-        let mut room: Vec<MPI_Status> = if ignored { Vec::new() } else { vec![std::mem::zeroed(); count] };
+        let mut room: Vec<MPI_Status> = if ignored { Vec::new() } else { vec![std::mem::zeroed(); to_usize(most)] };
         std::ptr::copy_nonoverlapping(statuses.cast::<u8>(), room.as_mut_ptr().cast::<u8>(), size_of_val(&room[..]));
         let into = if ignored { mpi_sys::RSMPI_STATUSES_IGNORE } else { room.as_mut_ptr() };
         let passed = Cell::new(false);
@@ -73,7 +73,7 @@ unsafe fn with_requests(
             }
             let written = after();
             if !ignored {
-                let bytes = to_usize(written.clamp(0, to_int::<Integer>(count))) * size_of::<MPI_Status>();
+                let bytes = to_usize(written.clamp(0, most)) * size_of::<MPI_Status>();
                 std::ptr::copy_nonoverlapping(room.as_ptr().cast::<u8>(), statuses.cast::<u8>(), bytes);
             }
         }
@@ -152,6 +152,26 @@ fortran! { mpi_ MPI_:
         duplicated(native(), comm, newcomm)
     }
 
+    comm_idup COMM_IDUP Comm_idup (comm: *const Integer, newcomm: *mut Integer, request: *mut Integer) |native| {
+        let code = native();
+        if code == SUCCESS {
+            create::duplicated_later(code, comm_of(*comm), &comm_of(*newcomm));
+        }
+        code
+    }
+
+    init INIT Init () |native| {
+        let code = native();
+        crate::ending::prepare();
+        code
+    }
+
+    init_thread INIT_THREAD Init_thread (required: *const Integer, provided: *mut Integer) |native| {
+        let code = native();
+        crate::ending::prepare();
+        code
+    }
+
     finalize FINALIZE Finalize () |native| {
         crate::finalize::before();
         native()
@@ -163,11 +183,11 @@ fortran! { mpi_ MPI_:
     }
 
     wait WAIT Wait (request: *mut Integer, status: *mut MPI_Status) |native| {
-        with_requests(1, request, status, || 1, native, |r, s, native| complete::wait(r, s, native))
+        with_requests(1, request, (status, 1), || 1, native, |r, s, native| complete::wait(r, s, native))
     }
 
     waitall WAITALL Waitall (count: *const Integer, requests: *mut Integer, statuses: *mut MPI_Status) |native| {
-        with_requests(*count, requests, statuses, || *count, native, |r, s, native| complete::waitall(*count, r, s, native))
+        with_requests(*count, requests, (statuses, *count), || *count, native, |r, s, native| complete::waitall(*count, r, s, native))
     }
 
     waitany WAITANY Waitany (
@@ -177,7 +197,7 @@ fortran! { mpi_ MPI_:
             from_one(index, 1);
             1
         };
-        with_requests(*count, requests, status, after, native, |r, s, native| complete::waitany(*count, r, index, s, native))
+        with_requests(*count, requests, (status, 1), after, native, |r, s, native| complete::waitany(*count, r, index, s, native))
     }
 
     waitsome WAITSOME Waitsome (
@@ -187,20 +207,20 @@ fortran! { mpi_ MPI_:
             from_one(indices, *outcount);
             *outcount
         };
-        with_requests(*count, requests, statuses, after, native, |r, s, native| {
+        with_requests(*count, requests, (statuses, *count), after, native, |r, s, native| {
             complete::waitsome(*count, r, outcount, indices, s, native)
         })
     }
 
     test TEST Test (request: *mut Integer, flag: *mut Integer, status: *mut MPI_Status) |native| {
-        with_requests(1, request, status, || *flag, native, |r, s, native| complete::test(r, flag, s, native))
+        with_requests(1, request, (status, 1), || *flag, native, |r, s, native| complete::test(r, flag, s, native))
     }
 
     testall TESTALL Testall (
         count: *const Integer, requests: *mut Integer, flag: *mut Integer, statuses: *mut MPI_Status,
     ) |native| {
         let after = || *flag * *count;
-        with_requests(*count, requests, statuses, after, native, |r, s, native| complete::testall(*count, r, flag, s, native))
+        with_requests(*count, requests, (statuses, *count), after, native, |r, s, native| complete::testall(*count, r, flag, s, native))
     }
 
     testany TESTANY Testany (
@@ -210,7 +230,7 @@ fortran! { mpi_ MPI_:
             from_one(index, *flag);
             *flag
         };
-        with_requests(*count, requests, status, after, native, |r, s, native| complete::testany(*count, r, index, flag, s, native))
+        with_requests(*count, requests, (status, 1), after, native, |r, s, native| complete::testany(*count, r, index, flag, s, native))
     }
 
     testsome TESTSOME Testsome (
@@ -220,31 +240,31 @@ fortran! { mpi_ MPI_:
             from_one(indices, *outcount);
             *outcount
         };
-        with_requests(*count, requests, statuses, after, native, |r, s, native| {
+        with_requests(*count, requests, (statuses, *count), after, native, |r, s, native| {
             complete::testsome(*count, r, outcount, indices, s, native)
         })
     }
 
     start START Start (request: *mut Integer) |native| {
-        with_requests(1, request, std::ptr::null_mut(), || 0, native, |r, _, native| complete::start(r, native))
+        with_requests(1, request, (std::ptr::null_mut(), 0), || 0, native, |r, _, native| complete::start(r, native))
     }
 
     startall STARTALL Startall (count: *const Integer, requests: *mut Integer) |native| {
         let nowhere = std::ptr::null_mut();
-        with_requests(*count, requests, nowhere, || 0, native, |r, _, native| complete::startall(*count, r, native))
+        with_requests(*count, requests, (nowhere, 0), || 0, native, |r, _, native| complete::startall(*count, r, native))
     }
 
     request_free REQUEST_FREE Request_free (request: *mut Integer) |native| {
-        with_requests(1, request, std::ptr::null_mut(), || 0, native, |r, _, native| complete::free(r, native))
+        with_requests(1, request, (std::ptr::null_mut(), 0), || 0, native, |r, _, native| complete::free(r, native))
     }
 
     cancel CANCEL Cancel (request: *mut Integer) |native| {
-        with_requests(1, request, std::ptr::null_mut(), || 0, native, |r, _, native| complete::cancel(r, native))
+        with_requests(1, request, (std::ptr::null_mut(), 0), || 0, native, |r, _, native| complete::cancel(r, native))
     }
 
     request_get_status REQUEST_GET_STATUS Request_get_status (
         request: *mut Integer, flag: *mut Integer, status: *mut MPI_Status,
     ) |native| {
-        with_requests(1, request, status, || *flag, native, |r, s, native| complete::get_status(*r, flag, s, native))
+        with_requests(1, request, (status, 1), || *flag, native, |r, s, native| complete::get_status(*r, flag, s, native))
     }
 }

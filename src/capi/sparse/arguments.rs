@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::capi::args::{self, Entry};
 use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape, length};
+use crate::datatype::check::is_null;
 use crate::datatype::known::Known;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
@@ -236,7 +237,7 @@ impl SendSide {
                 let at = blocks.locate(i)?;
                 let Some(target) = target.rank else { continue };
                 let bytes = length(at.count, size, || blocks.count_argument(i))?;
-                if at.at.is_null() && bytes > 0 && dense {
+                if is_null(&at, &blocks) && bytes > 0 && dense {
                     return Err(Error::NullBuffer { argument: Argument::new(SEND.buffer), count: at.count }.into());
                 }
                 let block = Block { at: at.at, count: at.count, datatype: at.datatype };

@@ -1,6 +1,7 @@
 //! Sparse exchanges: blocking, with a function for each message, and nonblocking.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Arguments, Counts, Keep, ReceiveType, SendSide, Started};
@@ -22,7 +23,7 @@ pub struct MPIX_Sparse_request_object {
     kind: ReceiveType,
     /// Keeps the send type alive.
     _sendtype: Option<Datatype>,
-    user: MPI_Comm,
+    user: User,
 }
 
 /// Handle of a nonblocking sparse exchange, or NULL.
@@ -41,15 +42,16 @@ unsafe fn exchange(function: &str, arguments: &Arguments, result: *mut MPIX_Spar
         boundary::call(function, arguments.comm, |comm| {
             let mut started = arguments.start(comm, Keep::Call, Results::one("result", result))?;
             started.exchange.wait()?;
-            finish(&mut started.exchange, started.kind, started.destination)
+            let user = User::new(arguments.comm, started.exchange.context());
+            finish(&mut started.exchange, (started.kind, user), started.destination)
         })
     }
 }
 
 /// Makes a result of an exchange that is complete.
-fn finish(exchange: &mut Exchange, kind: ReceiveType, place: Results<MPIX_Sparse_result>) -> Result<()> {
+fn finish(exchange: &mut Exchange, (kind, user): (ReceiveType, User), place: Results<MPIX_Sparse_result>) -> Result<()> {
     let comm = exchange.comm();
-    MPIX_Sparse_result_object::new(exchange.take(), kind, &comm)?.hand_out(place);
+    MPIX_Sparse_result_object::new(exchange.take(), kind, &comm, user)?.hand_out(place);
     Ok(())
 }
 
@@ -315,7 +317,8 @@ unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse
             let outstanding = Arc::clone(&context.hold().outstanding);
             let exchange = Arc::new(Mutex::new(exchange));
             outstanding.add(Arc::clone(&exchange) as _);
-            let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype: sendtype, user: arguments.comm };
+            let user = User::new(arguments.comm, &context);
+            let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype: sendtype, user };
             destination.write([Box::into_raw(Box::new(request))]);
             Ok(())
         })
@@ -352,15 +355,27 @@ pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, res
     unsafe { complete("MPIX_Sparse_wait", request, Ok(()), result, |exchange, ()| exchange.wait().map(|()| true)) }
 }
 
-/// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
-/// freed.
-///
-/// # Safety
-/// `user` must be the communicator of `context`, or null.
-pub(super) unsafe fn handler_of(context: &Shared, user: MPI_Comm) -> Communicator<'static> {
-    // SAFETY: the caller vouches for the handle, and it has not been freed.
-    let user = if context.is_orphaned() { None } else { unsafe { Communicator::from_raw(user) } };
-    user.unwrap_or_else(comm::world)
+/// The communicator of an exchange, whose error handler gets the errors of what the exchange made.
+#[derive(Clone)]
+pub(super) struct User {
+    comm: MPI_Comm,
+    freed: Arc<AtomicBool>,
+}
+
+impl User {
+    /// `comm` must be the communicator of `context`.
+    pub(super) fn new(comm: MPI_Comm, context: &Shared) -> User {
+        User { comm, freed: Arc::clone(context.freed()) }
+    }
+
+    /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the user's has been
+    /// freed.
+    pub(super) fn handler(&self) -> Communicator<'static> {
+        let is_freed = self.freed.load(Ordering::Relaxed);
+        // SAFETY: the maker vouches for the handle, which has not been freed.
+        let user = if is_freed { None } else { unsafe { Communicator::from_raw(self.comm) } };
+        user.unwrap_or_else(comm::world)
+    }
 }
 
 /// Completes an exchange if it has ended once `progress` has been called, which gets `flag`. It is
@@ -375,7 +390,7 @@ unsafe fn complete<F>(
     // SAFETY: the caller vouches for the arguments; the request is a box that `start` made.
     unsafe {
         let live = request.as_mut().and_then(|r| r.as_mut());
-        let user = live.as_ref().map_or(comm::world(), |r| handler_of(&r.context, r.user));
+        let user = live.as_ref().map_or_else(comm::world, |r| r.user.handler());
         boundary::call_on(function, user, || {
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
@@ -396,7 +411,7 @@ unsafe fn complete<F>(
             progressed?;
             let kind = std::mem::replace(&mut done.kind, ReceiveType::bytes());
             let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-            finish(&mut exchange, kind, place)
+            finish(&mut exchange, (kind, done.user.clone()), place)
         })
     }
 }

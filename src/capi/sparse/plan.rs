@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::arguments::{Arguments, Counts, Keep, SendSide, Started};
-use super::exchange::handler_of;
+use super::exchange::User;
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
 use crate::capi::args::Results;
 use crate::capi::boundary;
@@ -12,8 +12,8 @@ use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::coll::{abandon_outcome, share_outcome};
 use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
+use crate::sparse;
 use crate::sparse::plan::Plan;
-use crate::sparse::{self, Shared};
 
 /// A sparse exchange whose targets and sizes stay the same.
 pub struct MPIX_Sparse_plan_object {
@@ -21,8 +21,7 @@ pub struct MPIX_Sparse_plan_object {
     result: Box<MPIX_Sparse_result_object>,
     /// Keeps the send type alive, as long as the plan.
     _sendtype: Option<Datatype>,
-    context: Shared,
-    user: MPI_Comm,
+    user: User,
 }
 
 /// Handle of a plan of a sparse exchange, or NULL.
@@ -116,9 +115,10 @@ unsafe fn plan_of<D>(mut started: Started<D>, user: MPI_Comm, tag: i32) -> Resul
     let context = Arc::clone(started.exchange.context());
     // SAFETY: the caller vouches for the blocks; the result's memory lives as long as the plan.
     let plan = unsafe { Plan::new(&context, started.sends, &inbox, tag) }?;
-    let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private)?);
+    let user = User::new(user, &context);
+    let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private, user.clone())?);
     result.of_plan = true;
-    let plan = MPIX_Sparse_plan_object { plan, result, _sendtype: started.sendtype, context, user };
+    let plan = MPIX_Sparse_plan_object { plan, result, _sendtype: started.sendtype, user };
     Ok((Box::new(plan), started.destination))
 }
 
@@ -128,10 +128,10 @@ unsafe fn with_plan(
     plan: MPIX_Sparse_plan,
     body: impl FnOnce(&mut MPIX_Sparse_plan_object) -> Result<()>,
 ) -> c_int {
-    // SAFETY: the caller vouches for the plan, which keeps its communicator beside its context.
+    // SAFETY: the caller vouches for the plan.
     let (plan, user) = unsafe {
         let plan = plan.as_mut();
-        let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.context, p.user));
+        let user = plan.as_ref().map_or_else(comm::world, |p| p.user.handler());
         (plan, user)
     };
     boundary::call_on(function, user, || {
@@ -216,8 +216,10 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_result(plan: MPIX_Sparse_plan, result:
 /// The plan must not have been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c_int {
-    boundary::call_on("MPIX_Sparse_plan_free", comm::world(), || {
-        // SAFETY: the caller vouches for the pointer; the plan is a box that `make_plan` made.
+    // SAFETY: the caller vouches for the pointer.
+    let live = unsafe { plan.as_ref().and_then(|plan| plan.as_ref()) };
+    boundary::call_on("MPIX_Sparse_plan_free", live.map_or_else(comm::world, |p| p.user.handler()), || {
+        // SAFETY: as above; the plan is a box that `make_plan` made.
         unsafe {
             let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
             match place.as_ref() {

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::arguments::ReceiveType;
+use super::exchange::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
 use crate::datatype::buffers::Located;
@@ -23,6 +24,7 @@ pub struct MPIX_Sparse_result_object {
     typed: Option<Arrivals>,
     kind: ReceiveType,
     comm: Arc<Comm>,
+    user: User,
     /// Belongs to a plan, which frees it.
     pub(super) of_plan: bool,
 }
@@ -32,13 +34,13 @@ pub type MPIX_Sparse_result = *mut MPIX_Sparse_result_object;
 
 impl MPIX_Sparse_result_object {
     /// Takes what has come, which must be whole numbers of elements.
-    pub(super) fn new(packed: Arrivals, kind: ReceiveType, comm: &Arc<Comm>) -> Result<Self> {
+    pub(super) fn new(packed: Arrivals, kind: ReceiveType, comm: &Arc<Comm>, user: User) -> Result<Self> {
         for m in &packed.messages {
             kind.check(m)?;
         }
         // SAFETY: the lengths have just been checked.
         let typed = unsafe { kind.unpacked(&packed, comm) }?;
-        Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Arc::clone(comm), of_plan: false })
+        Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Arc::clone(comm), user, of_plan: false })
     }
 
     fn messages(&self) -> &[Arrived] {
@@ -265,8 +267,10 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
 /// The result must not have been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_int {
-    boundary::call_on("MPIX_Sparse_free", comm::world(), || {
-        // SAFETY: the caller vouches for the pointer; the result is a box that `finish` made.
+    // SAFETY: the caller vouches for the pointer.
+    let live = unsafe { result.as_ref().and_then(|result| result.as_ref()) };
+    boundary::call_on("MPIX_Sparse_free", live.map_or_else(comm::world, |r| r.user.handler()), || {
+        // SAFETY: as above; the result is a box that `finish` made.
         unsafe {
             let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
             match place.as_ref() {
@@ -280,9 +284,10 @@ pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_
 }
 
 unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MPIX_Sparse_result_object) -> Result<()>) -> c_int {
-    boundary::call_on(function, comm::world(), || {
+    // SAFETY: the caller vouches for the result.
+    let result = unsafe { result.as_ref() };
+    boundary::call_on(function, result.map_or_else(comm::world, |r| r.user.handler()), || {
         let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
-        // SAFETY: the caller vouches for the result.
-        body(unsafe { result.as_ref() }.ok_or(null)?)
+        body(result.ok_or(null)?)
     })
 }

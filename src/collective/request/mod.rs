@@ -73,6 +73,11 @@ impl Request {
                 if persistent {
                     state.settle();
                 }
+                if lifetime == Lifetime::PrivateMatching
+                    && let Some(verification) = &mut state.verification
+                {
+                    verification.alone = Some(bound.tags().private_number(fields.len()));
+                }
                 state
             } else {
                 let mut state = State::unverified(bound, fields, rule, lifetime)?;

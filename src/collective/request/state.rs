@@ -13,7 +13,7 @@ use crate::collective::executors::Lease;
 use crate::collective::fuse::{Joined, Rule};
 use crate::collective::handle::{BoundNeighborhood, no_buffers};
 use crate::collective::tags::MOST_FIELDS;
-use crate::collective::verify::{Check, Findings};
+use crate::collective::verify::{Call, Check, Findings};
 use crate::datatype::buffers::Buffers;
 use crate::datatype::captured::CapturedArguments;
 use crate::error::{Error, Result};
@@ -76,6 +76,8 @@ pub struct Verification {
     pub error: Option<Box<Error>>,
     /// The error of a self edge, reported only if all other edges are good.
     self_edge: Option<Box<Error>>,
+    /// For a persistent collective that matches alone, its number.
+    pub alone: Option<u64>,
     check: Option<Check>,
     /// The result of the comparison, kept until it is this call's turn.
     findings: Option<Result<Findings>>,
@@ -149,7 +151,8 @@ impl State {
             Some(e) => Err(e.clone()),
             None => matches.map(|()| &fields[..]),
         };
-        let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm());
+        let call = Call { operation: bound.operation() as usize, alone: verification.alone };
+        let check = Check::begin(bound.neighborhood(), fields, call, bound.comm());
         verification.check = Some(check);
         verification.turn = Some(bound.tags().turns.take());
     }
@@ -416,7 +419,7 @@ impl State {
         };
         let (check, findings, turn, instead) = (None, None, None, None);
         let bound = Arc::clone(bound);
-        let verification = Verification { bound, schedule, error, self_edge, check, findings, turn, instead };
+        let verification = Verification { bound, schedule, error, self_edge, alone: None, check, findings, turn, instead };
         state.verification = Some(Box::new(verification));
         Ok(state)
     }
@@ -424,7 +427,12 @@ impl State {
     /// Binds each field. Returns the error of a self edge, if there is one.
     unsafe fn bind_each(&mut self, bound: &BoundNeighborhood, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
         if fields.len() > MOST_FIELDS {
-            return Err(Error::TooManyFields { fields: fields.len(), limit: MOST_FIELDS }.into());
+            return Err(Error::TooManyFields {
+                fields: fields.len(),
+                limit: MOST_FIELDS,
+                what: "calls that are verified (mpix_verify)",
+            }
+            .into());
         }
         let n = bound.neighborhood();
         let mut self_edge = None;

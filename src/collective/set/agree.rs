@@ -3,17 +3,18 @@
 
 use crate::collective::OPERATIONS;
 use crate::collective::own::Own;
+use crate::collective::tags::Given;
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::Prepared;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{Communicator, Owned as Comm};
 use crate::mpi::device;
-use crate::schedule::{Operations, Star};
+use crate::schedule::{Algorithm, Operations, Star};
 use crate::select::Outline;
 use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
-use crate::util::cast::{to_int, to_u32};
+use crate::util::cast::{to_int, to_u32, to_usize};
 use crate::util::random::mix;
 use crate::util::unique::unique;
 
@@ -27,6 +28,23 @@ pub struct SetCall {
     pub operations: i32,
 }
 
+/// An operation's neighborhood whose schedule may serve another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reusable {
+    /// The operation, by its place.
+    pub place: usize,
+    /// The schedule's algorithm: parts that no edge connects may have measured, and so have,
+    /// different ones.
+    pub algorithm: Algorithm,
+}
+
+impl Reusable {
+    /// A word that tells it from others.
+    fn word(self) -> i64 {
+        to_int(self.algorithm as usize * OPERATIONS + self.place)
+    }
+}
+
 /// The result of the agreement.
 pub struct Agreed {
     /// The arguments. Edges have directions if all edges of all processes have one.
@@ -38,7 +56,7 @@ pub struct Agreed {
     /// The sum of all processes' [`Star::share`].
     pub star: [u64; 4],
     /// The most numbers that a process has given out, by operation.
-    pub given: [u64; OPERATIONS],
+    pub given: [Given; OPERATIONS],
     /// The operation whose schedule may serve, on all processes, if devices are in use as they
     /// were.
     pub reusable: Option<usize>,
@@ -54,11 +72,14 @@ const HEAVIEST: usize = 7;
 const BUSIEST: usize = 8;
 const UNMATCHED: usize = 9;
 const GIVEN: usize = 10;
-const REUSABLE: usize = GIVEN + OPERATIONS;
+const REUSABLE: usize = GIVEN + 2 * OPERATIONS;
 const PROPOSED: usize = REUSABLE + 2;
 const NUMBER: usize = PROPOSED + 2;
 const PREPARED: usize = NUMBER + 1;
 const DIRECTIONS: usize = PREPARED + 1;
+
+/// The word of a process that has nothing that may serve.
+const NONE: i64 = -1;
 
 /// The same for words that are added.
 const FINGERPRINT: usize = 0;
@@ -69,7 +90,7 @@ const DIFFERENCE: usize = 7;
 /// What a process contributes beside its arguments.
 pub struct State {
     /// The numbers that it has given out.
-    pub given: [u64; OPERATIONS],
+    pub given: [Given; OPERATIONS],
     /// True if messages to or from some processes no longer match.
     pub unmatched: bool,
     /// The number of what it proposes to use as its own objects; 0 for nothing.
@@ -85,7 +106,7 @@ pub struct State {
 impl State {
     /// What a process contributes that has given out these numbers, proposes objects with this
     /// number, and has or proposes `own`.
-    pub fn new(given: [u64; OPERATIONS], proposed: i64, own: Option<&Own>, prepared: Option<&Prepared>) -> State {
+    pub fn new(given: [Given; OPERATIONS], proposed: i64, own: Option<&Own>, prepared: Option<&Prepared>) -> State {
         let unmatched = own.is_some_and(|own| own.comm.has_unmatched());
         let place = own.map_or([0, 1], |own| [own.team.me(), own.team.size()]);
         let node = own.map_or(0, |own| own.team.group().ranks()[0]);
@@ -104,7 +125,7 @@ pub struct Gathered {
 
 /// Gathers what all processes have to agree on. `comm` is the program's communicator, `known` what
 /// the library has there of its own, and `grid` that of a Cartesian communicator. `reusable` says
-/// which operation has a schedule that may serve these lists and hints, -1 for none.
+/// which operation has a schedule that may serve these lists and hints.
 ///
 /// Collective: two reductions at the same time, or one through shared memory.
 pub fn gather(
@@ -113,7 +134,7 @@ pub fn gather(
     request: &Result<SetCall>,
     grid: Option<&Grid>,
     state: &State,
-    reusable: impl FnOnce(&Neighborhood, &Hints) -> i64,
+    reusable: impl FnOnce(&Neighborhood, &Hints) -> Option<Reusable>,
 ) -> Result<Gathered> {
     let me = comm.rank()?;
     let mut sums = [0; DIFFERENCE + 1];
@@ -124,7 +145,8 @@ pub fn gather(
     mine[UNMATCHED] = -i64::from(state.unmatched);
     mine[PREPARED] = state.prepared.is_some().into();
     sums[DIFFERENCE] = difference(state);
-    mine[GIVEN..REUSABLE].copy_from_slice(&state.given.map(|given| -to_int::<i64>(given)));
+    let given = state.given.as_flattened().iter().map(|&given| -to_int::<i64>(given));
+    mine[GIVEN..REUSABLE].iter_mut().zip(given).for_each(|(word, given)| *word = given);
     [mine[PROPOSED], mine[PROPOSED + 1]] = [state.proposed, -state.proposed];
     // that of the first process
     mine[NUMBER] = if me == 0 { unique() } else { i64::MAX };
@@ -142,7 +164,7 @@ pub fn gather(
         mine[BUSIEST] = -to_int::<i64>(sent().sum::<u64>().max(received.sum()));
         mine[HEAVIEST] = -to_int::<i64>(sent().max().unwrap_or(0));
         labelled = grid.and_then(|grid| label(neighborhood, grid, &mut mine[DIRECTIONS..]));
-        let reusable = reusable(labelled.as_ref().unwrap_or(neighborhood), hints);
+        let reusable = reusable(labelled.as_ref().unwrap_or(neighborhood), hints).map_or(NONE, Reusable::word);
         [mine[REUSABLE], mine[REUSABLE + 1]] = [reusable, -reusable];
     }
     let (sums, least) = match known {
@@ -218,8 +240,8 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
             nodes: 0,
         },
         star: std::array::from_fn(|k| sums[STAR + k]),
-        given: std::array::from_fn(|k| largest(GIVEN + k)),
-        reusable: reusable.and_then(|operation| usize::try_from(operation).ok()),
+        given: std::array::from_fn(|k| [0, 1].map(|kind| largest(GIVEN + 2 * k + kind))),
+        reusable: reusable.filter(|&word| word != NONE).map(|word| to_usize(word) % OPERATIONS),
     })
 }
 
@@ -289,7 +311,7 @@ mod tests {
     /// The sum over two nodes of two processes each, which have prepared these words.
     fn sum(words: [[u64; 2]; 2]) -> u64 {
         let state = |node: usize, me: usize| State {
-            given: [0; OPERATIONS],
+            given: [[0; 2]; OPERATIONS],
             unmatched: false,
             proposed: 0,
             prepared: Some(words[node][me]),

@@ -8,7 +8,7 @@ use crate::collective::autotune::Timed;
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
 use crate::collective::own::{self, Own, Store};
-use crate::collective::set::agree::{Gathered, State};
+use crate::collective::set::agree::{Gathered, Reusable, State};
 use crate::collective::set::choose::Compared;
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
@@ -30,7 +30,6 @@ use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
-use crate::util::cast::to_int;
 use crate::{observe, progress};
 
 // neighborhoods that are set together share memory, with tags for each
@@ -85,8 +84,8 @@ fn agree_on_objects(
         let proposed = store.take(comm)?;
         let number = proposed.as_ref().map_or(0, |own| own.number);
         let prepared = proposed.as_ref().and_then(|own| prepare(own, request));
-        let state = State::new([0; OPERATIONS], number, proposed.as_ref(), prepared.as_ref());
-        let gathered = match agree::gather(comm, None, request, grid, &state, |_, _| -1) {
+        let state = State::new([[0; 2]; OPERATIONS], number, proposed.as_ref(), prepared.as_ref());
+        let gathered = match agree::gather(comm, None, request, grid, &state, |_, _| None) {
             Ok(gathered) => gathered,
             Err(error) => {
                 drop(prepared);
@@ -103,11 +102,11 @@ fn agree_on_objects(
     let prepared = prepare(own, request);
     let state = State::new(given, 0, Some(own), prepared.as_ref());
     let place = |neighborhood: &Neighborhood, hints: &Hints| {
-        // parts that no edge connects may have measured, and so have, different schedules
         let operations = request.as_ref().map_or_else(|_| Operations::default(), |call| kinds(call.operations));
-        let serves = |selected: Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
-        let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).is_some_and(serves);
-        handle.neighborhoods.iter().position(|other| other.as_ref().is_some_and(reusable)).map_or(-1, to_int)
+        let serves = |selected: &Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
+        let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).filter(|s| serves(s));
+        (handle.neighborhoods.iter().enumerate())
+            .find_map(|(place, other)| Some(Reusable { place, algorithm: other.as_ref().and_then(reusable)?.choice.algorithm }))
     };
     let gathered = agree::gather(comm, Some(own), request, grid, &state, place)?;
     // all neighborhoods have been freed, so that messages match again on a communicator that is new

@@ -3,7 +3,8 @@
 //! Both ends cut the block's data, which is equally long at both, at the same bytes. Contiguous
 //! data is sent and received in place. Other data is packed into a buffer of the executor before
 //! the first part is sent, or received there and unpacked after the last part has arrived. An empty
-//! part sends no message.
+//! part travels, too: if the ends disagree about the length of a block, each message still meets the
+//! one that was meant, and MPI says so where the longer one is received.
 //!
 //! Cost per block and call: one lookup of its datatype, without a call of MPI if it is predefined.
 //! Data that is not contiguous costs one copy, and memory for all such blocks of a call together.
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
-use crate::mpi::{self, Datatype, datatype};
+use crate::mpi::{Datatype, datatype};
 use crate::schedule::{Block, Part};
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -205,7 +206,7 @@ impl Parts {
             stage.bound = Some(bound);
         }
         enlarge(&mut self.buffer, to_usize(needed))?;
-        let (byte, nobody) = (datatype::byte(), mpi::proc_null());
+        let byte = datatype::byte();
         for piece in &self.messages {
             let stage = &self.stages[piece.stage as usize];
             let Some(bound) = &stage.bound else {
@@ -217,7 +218,7 @@ impl Parts {
                 Place::Here { offset, .. } | Place::Shared { offset } => self.buffer.as_mut_ptr().wrapping_add(offset),
             };
             let message = &mut messages[piece.message as usize];
-            message.peer = if range.is_empty() { nobody } else { to_int(piece.peer) };
+            message.peer = to_int(piece.peer);
             let at = first.wrapping_add(to_usize(range.start));
             let bytes = Located { at, count: to_int(range.end - range.start), datatype: byte };
             // SAFETY: bytes are a committed type.

@@ -348,11 +348,14 @@ impl Hints {
             self.shared_memory,
             self.single_copy.word(),
             self.loggp.is_some().into(),
+            // a preset stands in for what is not known
+            self.known_machine().is_some().into(),
             self.learn as u64,
             self.whole_communicator.into(),
             self.transport as u64,
             self.rma_synchronization as u64,
         ];
+        values.extend(m.sharing.words());
         values.extend(self.nodes.iter().flat_map(Placement::words));
         digest(&values)
     }

@@ -95,6 +95,9 @@ impl SparseHints {
     /// The keys, for errors.
     pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP, or a file of LogGP parameters,";
 
+    /// The same where calls have hints of their own.
+    pub const AGREED_IN_CALLS: &str = "one of the info keys mpix_sparse, mpix_sparse_targets, mpix_node_size, mpix_loggp, or its environment variable, or a file of LogGP parameters,";
+
     /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
     /// must be equal on all processes: all but the kind of probes.
     pub fn agreed(&self) -> i64 {

@@ -203,6 +203,15 @@ fn what_must_agree_differs() {
     for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES] {
         assert!(Hints::AGREED.contains(key), "{key}");
     }
+    // files of parameters that differ in one line, and none where the other one has those of the
+    // preset that stands in
+    let five = "latency = 9\noverhead = 1\ngap = 2\ngap_per_byte = 0.25\neager = 4096\n";
+    for more in
+        ["", "copy = 0.001\n", "random = 0.5\n", "links = 1, 2\n", "links = 1, 3\n", "latencies = 1, 2\n", "latencies = 1, 3\n"]
+    {
+        seen.push(Hints { site_loggp: Some(format!("{five}{more}").parse().unwrap()), ..Hints::default() }.agreed());
+    }
+    seen.push(Hints { site_loggp: Some(Hints::default().machine()), ..Hints::default() }.agreed());
     // the window may differ between processes
     assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
     assert!(seen.iter().all(|&n| n >= 0));
