@@ -18,6 +18,7 @@ use crate::chart::{Bar, Chart, MAX_LANES, time};
 use crate::export::Export;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::output;
 use crate::parameters::Parameters;
 use crate::ports;
 use crate::problem::Problem;
@@ -81,7 +82,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
 
-    /// Draw the run of the one --algorithm as an SVG
+    /// Draw the run of the one --algorithm as an SVG; - is standard output, where nothing else is
+    /// printed then
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
 
@@ -197,10 +199,8 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.chart.is_some() && arguments.algorithms.len() != 1 {
         return Err(Failure::Usage("--chart needs one --algorithm".into()));
     }
-    let exported_only = arguments.export.as_deref().is_some_and(|file| file.as_os_str() == "-");
-    if exported_only && arguments.json {
-        return Err(Failure::Usage("--export - and --json both write to standard output".into()));
-    }
+    let files = [("--export", arguments.export.as_deref()), ("--chart", arguments.chart.as_deref())];
+    let file_only = output::alone(&files, arguments.json)?;
     let model = model("--model", &arguments.model)?;
     let startup = arguments.startup.unwrap_or_else(|| model.startup_bytes());
     if !startup.is_finite() {
@@ -261,13 +261,13 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
         if let Some(file) = &arguments.chart {
             let svg = chart(arguments, &report, &run)?.svg();
-            std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
+            output::write(file, &svg)?;
         }
     }
     if let Some((file, export)) = export {
         export.write(file)?;
     }
-    if exported_only {
+    if file_only {
         return Ok(String::new());
     }
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })

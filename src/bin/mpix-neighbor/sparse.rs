@@ -15,6 +15,7 @@ use crate::chart::time;
 use crate::compare::microseconds;
 use crate::curves::{Curve, Curves};
 use crate::failure::Failure;
+use crate::output;
 use crate::parameters::Parameters;
 use crate::schedule::{bytes, model};
 use crate::table::Table;
@@ -69,7 +70,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 15, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub batches: u32,
 
-    /// Draw up to how many messages NBX takes no longer than PCX as an SVG
+    /// Draw up to how many messages NBX takes no longer than PCX as an SVG; - is standard output,
+    /// where nothing else is printed then
     #[arg(long, value_name = "FILE")]
     crossover: Option<PathBuf>,
 
@@ -163,9 +165,13 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let chosen = arguments.loggp.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
     let presets = |count| PRESETS.iter().take(count).map(|p| (p.name.to_owned(), p.values)).collect();
     let or_presets = |count| if chosen.is_empty() { presets(count) } else { chosen.clone() };
+    let file_only = output::alone(&[("--crossover", arguments.crossover.as_deref())], arguments.json)?;
     if let Some(file) = &arguments.crossover {
         let svg = chart(&or_presets(PRESETS.len()), &arguments.processes)?.svg();
-        std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
+        output::write(file, &svg)?;
+    }
+    if file_only {
+        return Ok(String::new());
     }
     // the first preset is the default
     let machines = or_presets(1).into_iter().map(|(name, machine)| predict(name, &machine, arguments)).collect();
