@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use serde_json::Value;
+
 const TOOL: &str = env!("CARGO_BIN_EXE_mpix-neighbor");
 
 fn run(arguments: &str) -> Output {
@@ -59,4 +61,26 @@ fn charts_on_standard_output() {
     let output = run("schedule --generate irregpc2 --algorithm direct --chart - --export -");
     assert_eq!(output.status.code(), Some(2), "two things on standard output");
     assert!(!PathBuf::from("-").exists());
+}
+
+/// Where a process sends and receives in a round, although it has one port, there is no cost to
+/// compare with the bound; no cost is below the bound.
+#[test]
+fn costs_in_half_duplex() {
+    for graph in ["grid:4p", "grid:4x4p", "irregpc2", "star:8", "regular:16,15"] {
+        let text = printed(&format!("schedule --generate {graph} --duplex half --unit 100000 --json"));
+        let report: Value = serde_json::from_str(&text).unwrap();
+        for f in report["algorithms"].as_array().unwrap() {
+            let name = f["algorithm"].as_str().unwrap();
+            let keeps_both = ["linear_permutation", "dimension_order"].contains(&name) && graph != "star:8";
+            let rounds = ["random_rounds", "edge_coloring", "distributed_coloring"].contains(&name);
+            let ratio = f["cost_ratio"].as_f64();
+            assert_eq!(f["cost_bytes"].is_number(), ratio.is_some(), "{graph}: {f}");
+            assert!(ratio.is_none_or(|ratio| ratio > 1.0 - 1e-9), "{graph}: {f}");
+            assert!(!(keeps_both && ratio.is_some() || rounds && ratio.is_none()), "{graph}: {f}");
+        }
+    }
+    let text = printed("schedule --generate grid:4p --duplex half");
+    assert!(text.contains("with one message in or one out at a time, at least 4 rounds"), "{text}");
+    assert!(text.lines().any(|l| l.starts_with("| linear_permutation ") && l.contains(" - | ")), "{text}");
 }

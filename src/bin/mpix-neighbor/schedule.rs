@@ -159,7 +159,8 @@ struct Figures {
     pieces: usize,
     /// Most rounds that one process takes part in.
     rounds_of_a_process: usize,
-    /// IrregPC's cost; only where each process has one message in and one out in a round.
+    /// IrregPC's cost; only where each process has one message in and one out in a round, or in half
+    /// duplex one in or out.
     cost_bytes: Option<f64>,
     /// Its ratio to the lower bound.
     cost_ratio: Option<f64>,
@@ -185,8 +186,8 @@ struct Report {
     half_duplex: bool,
     split: bool,
     startup_bytes: f64,
-    /// Lower bounds of schedules with one message in and one out at a time: rounds, and IrregPC's
-    /// cost in bytes.
+    /// Lower bounds of schedules with one message in and one out at a time, or in half duplex one in
+    /// or out: rounds, and IrregPC's cost in bytes.
     lower_bound_rounds: u32,
     lower_bound_bytes: f64,
     algorithms: Vec<Figures>,
@@ -358,7 +359,9 @@ fn figures(
     let mut rounds: Vec<u32> = schedules.iter().flat_map(sending_rounds).collect();
     rounds.sort_unstable();
     rounds.dedup();
-    let cost = (ports::of_schedules(&problem.world, schedules).filter(|_| entry.single_port))
+    // the bound holds for what has one message at a time
+    let cost = (ports::of_schedules(&problem.world, schedules))
+        .filter(|messages| entry.single_port && ports::one_at_a_time(messages, tuning.half_duplex))
         .map(|messages| ports::synchronized(&messages, tuning.startup));
     Figures {
         algorithm: entry.name,
@@ -437,7 +440,7 @@ impl Report {
         let mut text = format!(
             "graph: {}; {} processes, {} edges, weight {} of {} B; at most {} edges out of a process, {} in\n\
              model: {}\n\
-             IrregPC: tau / phi = {:.0} B; messages may {}be split; with one message in and one out at a time, at least {} rounds and a cost of {}\n\n",
+             IrregPC: tau / phi = {:.0} B; messages may {}be split; with one message in {} one out at a time, at least {} rounds and a cost of {}\n\n",
             self.graph,
             self.processes,
             self.edges,
@@ -448,6 +451,7 @@ impl Report {
             self.model_text(),
             self.startup_bytes,
             if self.split { "" } else { "not " },
+            if self.half_duplex { "or" } else { "and" },
             self.lower_bound_rounds,
             passing(self.lower_bound_bytes),
         );
