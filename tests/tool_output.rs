@@ -84,3 +84,74 @@ fn costs_in_half_duplex() {
     assert!(text.contains("with one message in or one out at a time, at least 4 rounds"), "{text}");
     assert!(text.lines().any(|l| l.starts_with("| linear_permutation ") && l.contains(" - | ")), "{text}");
 }
+
+/// The lines of tables have as many cells as their headings, and no cell is no number.
+fn assert_tables(text: &str) {
+    let cells = |line: &str| line.matches('|').count();
+    let lines: Vec<&str> = text.lines().collect();
+    for table in lines.split(|line| !line.starts_with('|')).filter(|table| !table.is_empty()) {
+        assert!(table.iter().all(|line| cells(line) == cells(table[0])), "{text}");
+    }
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+}
+
+#[test]
+fn what_is_no_number_is_a_dash() {
+    let place = place("numbers");
+    let model = |name: &str, value: &str| {
+        let path = place.join(name);
+        let text = format!("latency = {value}\noverhead = {value}\ngap = {value}\ngap_per_byte = {value}\neager = unlimited\n");
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (zero, huge) = (model("zero", "0"), model("huge", "1e308"));
+    let text = printed("compare --matrices 1 --budget 0 --phi 0 --units 16,64,16");
+    assert_tables(&text);
+    assert_eq!(text.lines().filter(|line| line.starts_with("| 16 ")).count(), 4, "a row in each table: {text}");
+    let text = printed(&format!("sparse --loggp {zero} --processes 2,4 --bounds"));
+    assert_tables(&text);
+    assert!(text.contains(" - |"), "{text}");
+    assert_tables(&printed(&format!("sparse --loggp {huge} --processes 2,4 --bounds")));
+    let schedule = format!("schedule --generate star:3 --startup 1k --model {huge}");
+    let text = printed(&schedule);
+    assert_tables(&text);
+    assert!(text.lines().any(|line| line.starts_with("| direct ") && line.contains(" - | ")), "{text}");
+    let output = run(&format!("{schedule} --algorithm direct --chart -"));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: the predicted time is too long to be drawn\n");
+}
+
+#[test]
+fn edges_to_the_same_process_are_told() {
+    let place = place("selves");
+    let told = |text: &str| {
+        std::fs::write(place.join("edges"), text).unwrap();
+        printed(&format!("schedule {}", place.join("edges").display())).lines().next().unwrap().to_owned()
+    };
+    assert!(told("0 1\n1 0\n").starts_with("graph: edges; 2 processes, 2 edges, "));
+    assert!(told("0 1\n1 1\n").starts_with("graph: edges, 1 edge of a process to itself left out; 2 processes, 1 edges, "));
+    assert!(told("0 0\n0 1\n1 1\n").contains(", 2 edges of a process to itself left out; "));
+}
+
+/// Names of files and what stands in them reach neither a terminal nor a chart as they are.
+#[test]
+fn names_in_reports_and_charts_are_printable() {
+    let place = place("names");
+    let model = place.join("model\x1b[2J");
+    std::fs::write(&model, "latency = 9\noverhead = 1\ngap = 3\ngap_per_byte = 0.5\neager = 7\n").unwrap();
+    let times = place.join("times");
+    std::fs::write(&times, "about\x1b[1m\n\nput\x07, microseconds (ratio to a)\nn\x1b  a\x1b\n1  2.0\n2  3.0\n").unwrap();
+    let model = model.to_str().unwrap();
+    for arguments in [
+        vec!["schedule", "--generate", "star:3", "--model", model],
+        vec!["schedule", "--generate", "star:3", "--model", model, "--algorithm", "direct", "--chart", "-"],
+        vec!["sparse", "--loggp", model],
+        vec!["sparse", "--loggp", model, "--crossover", "-"],
+        vec!["plot", times.to_str().unwrap()],
+    ] {
+        let output = Command::new(TOOL).args(&arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains("\\u{1b}"), "{arguments:?}: {text}");
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{arguments:?}: {text:?}");
+    }
+}

@@ -262,8 +262,8 @@ mod measured {
         }
     }
 
-    /// Writes the files that are asked for; the library's own is `usual`. Returns what else is to be
-    /// printed.
+    /// Writes the files that are asked for; the library's own is `usual`. Returns what else is to
+    /// be printed.
     pub fn deliver(
         arguments: &Arguments,
         report: &Report,

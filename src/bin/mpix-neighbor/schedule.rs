@@ -126,13 +126,16 @@ pub fn placement(text: &str) -> Result<Placement, String> {
     Placement::parse(text).ok_or_else(|| format!("not {}", Placement::TEXT))
 }
 
+/// The largest number of bytes that an option takes. All whole numbers up to it are exact.
+const MOST_BYTES: f64 = 1e15;
+
 /// A number of bytes, also with k, M or G behind it (powers of 1024).
 pub fn bytes(text: &str) -> Result<f64, String> {
     let suffix = [('k', 1024.0), ('M', 1024.0 * 1024.0), ('G', 1024.0 * 1024.0 * 1024.0)];
     let scaled = suffix.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
     let (digits, factor) = scaled.unwrap_or((text, 1.0));
-    let number = digits.parse::<f64>().ok().filter(|n| (0.0..=1e15).contains(n));
-    number.map(|n| n * factor).ok_or_else(|| "not a number of bytes, such as 4096 or 4k".into())
+    let number = digits.parse::<f64>().ok().map(|n| n * factor).filter(|n| (0.0..=MOST_BYTES).contains(n));
+    number.ok_or_else(|| "not a number of bytes, such as 4096 or 4k, up to 10^15".into())
 }
 
 /// A number between 0 and 1.
@@ -159,10 +162,10 @@ struct Figures {
     pieces: usize,
     /// Most rounds that one process takes part in.
     rounds_of_a_process: usize,
-    /// IrregPC's cost; only where each process has one message in and one out in a round, or in half
-    /// duplex one in or out.
+    /// IrregPC's cost; only where each process has one message in and one out in a round, or in
+    /// half duplex one in or out.
     cost_bytes: Option<f64>,
-    /// Its ratio to the lower bound.
+    /// Its ratio to the lower bound, if that is a number.
     cost_ratio: Option<f64>,
     /// The run under the LogGP model.
     predicted_us: f64,
@@ -186,8 +189,8 @@ struct Report {
     half_duplex: bool,
     split: bool,
     startup_bytes: f64,
-    /// Lower bounds of schedules with one message in and one out at a time, or in half duplex one in
-    /// or out: rounds, and IrregPC's cost in bytes.
+    /// Lower bounds of schedules with one message in and one out at a time, or in half duplex one
+    /// in or out: rounds, and IrregPC's cost in bytes.
     lower_bound_rounds: u32,
     lower_bound_bytes: f64,
     algorithms: Vec<Figures>,
@@ -205,7 +208,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let model = model("--model", &arguments.model)?;
     let startup = arguments.startup.unwrap_or_else(|| model.startup_bytes());
     if !startup.is_finite() {
-        return Err(Failure::Usage(format!("the model {} has no time per byte: give --startup", arguments.model)));
+        return Err(Failure::Usage(format!("the model {} does not tell a startup in bytes: give --startup", arguments.model)));
     }
     let problem = arguments.source.problem()?;
     let nodes = arguments.nodes.as_ref().map(|placement| locality(placement, problem.world.len())).transpose()?;
@@ -226,7 +229,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         unit_bytes: arguments.unit,
         max_degree_out: most(&out),
         max_degree_in: most(&into),
-        parameters: Parameters::new(arguments.model.clone(), &model),
+        parameters: Parameters::new(&arguments.model, &model),
         window: arguments.window,
         half_duplex,
         split,
@@ -370,7 +373,7 @@ fn figures(
         pieces: parts.count(),
         rounds_of_a_process: schedules.iter().map(Schedule::rounds).max().unwrap_or(0),
         cost_bytes: cost.map(|c| c * f64::from(unit)),
-        cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)),
+        cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)).filter(|r| r.is_finite()),
         predicted_us,
         scheduling_us,
     }
@@ -395,6 +398,9 @@ fn chart(arguments: &Arguments, report: &Report, run: &Run) -> Result<Chart, Fai
             "a chart of {} processes cannot be read: choose at most {MAX_LANES} of them with --processes A..B",
             processes.len()
         )));
+    }
+    if !run.total.is_finite() {
+        return Err(Failure::Run("the predicted time is too long to be drawn".into()));
     }
     let transfers = run.trace.as_deref().unwrap_or_default();
     let mut rounds: Vec<u32> = transfers.iter().map(|t| t.round).collect();
@@ -499,7 +505,7 @@ mod tests {
     fn numbers_of_bytes() {
         let read = |text| bytes(text).ok();
         assert_eq!(["0", "4096", "4k", "1.5M", "2G"].map(read), [0.0, 4096.0, 4096.0, 1_572_864.0, 2_147_483_648.0].map(Some));
-        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99"].map(read), [None; 7]);
+        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99", "1e15G"].map(read), [None; 8]);
     }
 
     #[test]

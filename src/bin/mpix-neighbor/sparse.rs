@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::parameters::Parameters;
 use crate::schedule::{bytes, model};
-use crate::table::Table;
+use crate::table::{Table, quotient};
 
 /// Predict the times of the protocols for dynamic sparse data exchange, and measure them: mpirun -n
 /// 4 mpix-neighbor sparse --compare
@@ -174,13 +174,13 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Ok(String::new());
     }
     // the first preset is the default
-    let machines = or_presets(1).into_iter().map(|(name, machine)| predict(name, &machine, arguments)).collect();
+    let machines = or_presets(1).into_iter().map(|(name, machine)| predict(&name, &machine, arguments)).collect();
     let &Arguments { messages, bytes, bounds, .. } = arguments;
     let report = Report { messages, bytes, per_node: arguments.per_node.unwrap_or(1), bounds, machines };
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
 }
 
-fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
+fn predict(model: &str, machine: &Loggp, arguments: &Arguments) -> Machine {
     let case = |&processes: &u32| {
         let &Arguments { messages, bytes, per_node, barrier, synchronous, .. } = arguments;
         let network = Network { barrier, synchronous };
@@ -263,7 +263,7 @@ impl Machine {
         ]);
         let shown = |us: f64| time(us * 1e-6);
         for Case { processes, bounds_lower, bounds_upper, .. } in &self.cases {
-            let either = |&[_, pcx, rsx, nbx]: &[f64; 4]| [shown(rsx), shown(nbx), format!("{:.2}", pcx / nbx)];
+            let either = |&[_, pcx, rsx, nbx]: &[f64; 4]| [shown(rsx), shown(nbx), quotient(pcx, nbx, 2)];
             let common = [processes.to_string(), shown(bounds_lower[1])];
             table.row(common.into_iter().chain(either(bounds_lower)).chain(either(bounds_upper)));
         }
