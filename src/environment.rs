@@ -2,14 +2,16 @@
 //!
 //! All reads go through here, so that a program that runs with more privileges than its user
 //! (setuid, setgid, file capabilities) ignores that user's environment, like `secure_getenv`. Files
-//! are read with care, as their names may come from anywhere.
+//! are read with care, as their names may come from anywhere. Files that are written for later
+//! programs are replaced as a whole.
 
 use std::ffi::{CStr, c_char};
-use std::fs::File;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Largest parameter file in bytes. A typical one has about 100.
 pub const LARGEST_FILE: u64 = 1 << 16;
@@ -111,6 +113,110 @@ fn check(file: &std::fs::Metadata) -> Result<()> {
     }
 }
 
+/// Puts a file with what `write` writes in the place of one that may be there. Whoever reads it
+/// finds the old one or the new one, also if writing fails, or several programs write it at once. A
+/// symbolic link stays and leads to the new file; the new file has the permissions of the old one.
+/// Devices and pipes are written to.
+///
+/// # Errors
+/// Errors of the system and of `write`.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    // what these lead to is open, and would not be the new file
+    let open = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|place| path.starts_with(place));
+    let old = fs::metadata(path).ok();
+    if open || old.as_ref().is_some_and(|old| !old.is_file() && !old.is_dir()) {
+        return write(&mut File::options().write(true).open(path)?);
+    }
+    let path = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    // programs on several hosts may write at the same time: each one a file of its own
+    let moment = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos());
+    let new = path.with_extension(format!("{}-{moment}", std::process::id()));
+    let written = File::create_new(&new).and_then(|mut file| {
+        write(&mut file)?;
+        if let Some(old) = old.filter(fs::Metadata::is_file) {
+            file.set_permissions(old.permissions())?;
+        }
+        // some systems only now find that there is no room
+        file.sync_all()
+    });
+    let replaced = written.and_then(|()| fs::rename(&new, &path));
+    if replaced.is_err() {
+        // there may be none
+        let _ = fs::remove_file(&new);
+    }
+    replaced
+}
+
 fn too_large() -> Error {
     Error::new(ErrorKind::InvalidInput, format!("it is larger than {LARGEST_FILE} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// An empty directory; `name` is the test's own.
+    fn place(name: &str) -> std::path::PathBuf {
+        let place = std::env::temp_dir().join(format!("mpix-{name}-{}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        place
+    }
+
+    fn put(path: &Path, text: &str) -> Result<()> {
+        replace(path, |file| file.write_all(text.as_bytes()))
+    }
+
+    #[test]
+    fn the_old_file_stays_where_the_new_one_cannot_be_written() {
+        let place = place("full");
+        let path = place.join("loggp");
+        put(&path, "old").unwrap();
+        let failed = replace(&path, |file| {
+            file.write_all(b"half of")?;
+            Err(Error::from(ErrorKind::StorageFull))
+        });
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(text(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 1, "something is left over");
+        assert!(put(&place, "a directory").is_err() && put(&place.join("none/loggp"), "nowhere").is_err());
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    /// A reader never sees a mixture, nor a part.
+    #[test]
+    fn writers_at_once() {
+        let place = place("writers");
+        let path = place.join("loggp");
+        put(&path, "").unwrap();
+        std::thread::scope(|scope| {
+            for (k, letter) in ["a", "b"].into_iter().enumerate() {
+                let (path, text) = (&path, letter.repeat(5000 + 5000 * k));
+                scope.spawn(move || (0..50).for_each(|_| put(path, &text).unwrap()));
+            }
+            for _ in 0..200 {
+                let seen = text(&path).unwrap();
+                assert!(seen.is_empty() || seen == "a".repeat(5000) || seen == "b".repeat(10_000), "{seen}");
+            }
+        });
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 1, "something is left over");
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn links_permissions_and_devices_stay() {
+        let place = place("links");
+        let (path, link) = (place.join("loggp"), place.join("link"));
+        put(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("loggp", &link).unwrap();
+        put(&link, "new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(text(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        put(Path::new("/dev/null"), "gone").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        fs::remove_dir_all(place).unwrap();
+    }
 }

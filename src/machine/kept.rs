@@ -4,7 +4,7 @@
 //! The file is replaced as a whole: a reader finds the old one or the new one. Not being able to
 //! read or write it only costs another measurement.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -122,14 +122,5 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    // programs on several hosts may write at the same time: each one a file of its own
-    let moment = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |t| t.as_nanos());
-    let new = path.with_extension(format!("{}-{moment}", std::process::id()));
-    let written = File::create_new(&new).and_then(|mut file| file.write_all(text.as_bytes()));
-    let replaced = written.and_then(|()| fs::rename(&new, path));
-    if replaced.is_err() {
-        // there may be none
-        let _ = fs::remove_file(&new);
-    }
-    replaced
+    environment::replace(path, |file| file.write_all(text.as_bytes()))
 }

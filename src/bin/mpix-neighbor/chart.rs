@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use mpix_neighbor::util::cast::{to_int, to_usize, whole};
 
+use crate::text::printable;
+
 /// One message at one of its two ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
@@ -88,8 +90,11 @@ fn unit(seconds: f64) -> (f64, &'static str) {
     [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")].into_iter().find(|u| seconds >= u.0).unwrap_or((1e-9, "ns"))
 }
 
-/// A time with three or four figures and its unit.
+/// A time with three or four figures and its unit; `-` for what is no number.
 pub fn time(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "-".into();
+    }
     if seconds <= 0.0 {
         return "0 s".into();
     }
@@ -106,9 +111,9 @@ fn step(length: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|f| f * power).find(|s| length / s <= 10.5).unwrap_or(10.0 * power)
 }
 
-/// Escapes text for use between tags.
+/// Escapes text for use between tags, and characters that XML cannot have.
 pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 impl Chart {
@@ -280,8 +285,15 @@ mod tests {
 
     #[test]
     fn times_read_well() {
+        assert_eq!([f64::NAN, f64::INFINITY, -f64::INFINITY].map(time), ["-"; 3]);
         let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.099_999_6, 12.0, 4321.0].map(time);
         assert_eq!(texts, ["0 s", "1.500 ns", "1.000 µs", "2.500 µs", "123.5 µs", "100.0 ms", "12.00 s", "4321 s"]);
+    }
+
+    #[test]
+    fn text_is_what_xml_can_have() {
+        assert_eq!(escape("a<b> & \"it's\" µ"), "a&lt;b&gt; &amp; \"it's\" µ");
+        assert_eq!(escape("\x1b[2J\0\r\u{ffff}"), "\\u{1b}[2J\\0\\r\\u{ffff}");
     }
 
     #[test]

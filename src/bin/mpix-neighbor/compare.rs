@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::generator::Generator;
 use crate::ports::{self, Message};
 use crate::schedule::{Search, bytes, locality, placement};
-use crate::table::Table;
+use crate::table::{Table, quotient};
 use crate::timing::timed;
 
 /// Compare the algorithms for general graphs on IrregPC's test sets
@@ -249,6 +249,13 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         _ => Generator::Airfoil(arguments.points, 32),
     };
     let statistic = arguments.statistic;
+    // each unit has one row
+    let mut units: Vec<u32> = Vec::new();
+    for &unit in &arguments.units {
+        if !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
     let graphs: Vec<Graph> =
         (0..u64::from(arguments.matrices)).map(|i| generator.make(arguments.seed.wrapping_add(i)).graph).collect();
     let nodes = match (&arguments.nodes, graphs.first()) {
@@ -256,7 +263,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         _ => None,
     };
     let methods = methods(nodes.is_some());
-    let progress = ProgressBar::new((methods.len() * arguments.units.len()) as u64 * graphs.len() as u64);
+    let progress = ProgressBar::new((methods.len() * units.len()) as u64 * graphs.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}") {
         progress.set_style(style);
     }
@@ -269,7 +276,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         lower_bounds: Vec::new(),
         cells: Vec::new(),
     };
-    for &unit in &arguments.units {
+    for &unit in &units {
         let bytes = f64::from(unit);
         let startup = arguments.startup / bytes;
         let bounds: Vec<f64> = graphs.iter().map(|g| lower_bound(g, startup)).collect();
@@ -333,7 +340,7 @@ impl Comparison {
         let costs = table("unit (B)", "lower bound", &|c| passing(c.cost), &passing);
         let ratios = table("unit (B)", "", &|c| format!("{:.2} / {:.2}", c.ratio_mean, c.ratio_worst), &passing);
         let overlapped = table("unit (B)", "lower bound", &|c| passing(c.cost_overlapped), &passing);
-        let share = |c: &Cell, us: f64| if c.cost > 0.0 { format!("{:.4}", c.scheduling_us / (c.cost * us)) } else { "-".into() };
+        let share = |c: &Cell, us: f64| quotient(c.scheduling_us, c.cost * us, 4);
         let shares = self.phi.map(|us| table("unit (B)", "", &|c| share(c, us), &passing));
         let _ = write!(
             text,

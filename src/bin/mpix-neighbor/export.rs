@@ -3,7 +3,6 @@
 //! new version.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use mpix_neighbor::topology::neighborhood::{Neighborhood, Rank};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::text::printable;
+use crate::output::write_by;
 
 const FORMAT: &str = "mpix-neighbor-schedule";
 const VERSION: u32 = 1;
@@ -184,12 +183,7 @@ impl Export {
 
     /// Writes the document to a file, or to standard output for `-`.
     pub fn write(&self, file: &Path) -> Result<(), Failure> {
-        if file.as_os_str() == "-" {
-            let done = self.write_to(std::io::stdout().lock());
-            return crate::failure::unless_nobody_reads(done);
-        }
-        let failed = |e: std::io::Error| Failure::Run(format!("{}: {e}", printable(&file.display().to_string())));
-        File::create(file).and_then(|open| self.write_to(open)).map_err(failed)
+        write_by(file, |out| self.write_to(out))
     }
 
     fn write_to(&self, out: impl Write) -> std::io::Result<()> {

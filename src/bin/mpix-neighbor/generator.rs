@@ -12,8 +12,9 @@ use mpix_neighbor::util::cast::to_u32;
 use crate::problem::Problem;
 use crate::readers::MAX_PROCESSES;
 
-/// Maximum number of edges that a generator may be asked for.
-const MAX_EDGES: u64 = 1 << 27;
+/// Maximum number of edges that a generator may be asked for. All algorithms together take about
+/// 300 bytes for each: 10 GB.
+const MAX_EDGES: u64 = 1 << 25;
 
 /// Weight of a heavy edge of [`Generator::Pattern`]; a light one has weight 1.
 const HEAVY: u32 = 100;
@@ -188,7 +189,9 @@ impl Generator {
             return Err(format!("{processes} processes are more than {MAX_PROCESSES}"));
         }
         match processes.saturating_mul(degree) {
-            edges if edges > MAX_EDGES => Err(format!("'{self}' has too many edges or points")),
+            edges if edges > MAX_EDGES => {
+                Err(format!("'{self}' has more than {MAX_EDGES} edges or points, which take about 300 bytes each"))
+            }
             _ => Ok(()),
         }
     }

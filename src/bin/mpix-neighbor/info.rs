@@ -47,14 +47,14 @@ pub fn run(_: &Arguments) -> Result<String, Failure> {
     self_test()
 }
 
-/// Runs the checks. Where one fails, the error has what it found.
+/// Runs the checks. Where one fails, prints what it found.
 #[cfg(not(feature = "mpi"))]
 fn self_test() -> Result<String, Failure> {
     verdict(vec![("schedules", selftest::schedules())])
 }
 
-/// Runs the checks; collective over all processes of the launcher. Where one fails, the error has
-/// what it found, on the process where it did.
+/// Runs the checks; collective over all processes of the launcher. The process where one fails
+/// prints what it found.
 #[cfg(feature = "mpi")]
 fn self_test() -> Result<String, Failure> {
     use mpix_neighbor::measure::session::Session;
@@ -64,18 +64,28 @@ fn self_test() -> Result<String, Failure> {
     let holds = checks.iter().all(|(_, outcome)| outcome.is_ok());
     let all = session.least(holds.into()).map_err(|e| e.to_string())? == 1;
     match (holds, session.rank()) {
-        (true, 0) if !all => Err("self-test: failed on another process".to_owned().into()),
+        (true, 0) if !all => Err("the self-test failed on another process".to_owned().into()),
         (true, 1..) => Ok(String::new()),
         _ => verdict(checks),
     }
 }
 
-/// The section of the self-test; an error if a check has failed.
+/// The section of the self-test; where a check has failed, prints it, and returns an error.
 fn verdict(checks: Vec<(&'static str, selftest::Outcome)>) -> Result<String, Failure> {
+    let (holds, text) = outcomes(checks);
+    if holds {
+        return Ok(text);
+    }
+    print(&text)?;
+    Err("the self-test failed: its lines with FAILED say why".to_owned().into())
+}
+
+/// The section of the self-test, and whether all checks hold.
+fn outcomes(checks: Vec<(&'static str, selftest::Outcome)>) -> (bool, String) {
     let holds = checks.iter().all(|(_, outcome)| outcome.is_ok());
     let lines = checks.into_iter().map(|(what, outcome)| (what, outcome.unwrap_or_else(|why| format!("FAILED: {why}"))));
     let text = section("Self-test", lines).text();
-    if holds { Ok(text + "  passed\n") } else { Err(text.trim_end().to_owned().into()) }
+    (holds, text + if holds { "  passed\n" } else { "  failed\n" })
 }
 
 impl Section {
@@ -178,7 +188,7 @@ fn kept(text: &str) -> String {
 }
 
 fn parameters(machine: &Loggp) -> String {
-    Parameters::new("LogGP".into(), &rounded(machine)).to_string()
+    Parameters::new("LogGP", &rounded(machine)).to_string()
 }
 
 /// The library's variables, those that look as if they were meant for it, and what is preloaded.
@@ -232,4 +242,18 @@ fn shared_memory() -> Section {
             ("bytes of address space (ulimit -v)", limit("Max address space")),
         ],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each check has a line of its own, also where one fails.
+    #[test]
+    fn a_failed_check_is_told_in_lines() {
+        let checks = |second: selftest::Outcome| vec![("one", Ok("fine".to_owned())), ("other", second)];
+        assert_eq!(outcomes(checks(Ok("fine".into()))), (true, "Self-test:\n  one: fine\n  other: fine\n  passed\n".into()));
+        let failed = "Self-test:\n  one: fine\n  other: FAILED: bad\n  failed\n";
+        assert_eq!(outcomes(checks(Err("bad".into()))), (false, failed.into()));
+    }
 }

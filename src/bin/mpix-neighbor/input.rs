@@ -80,7 +80,15 @@ impl Source {
             Format::Edges if self.partition.is_some() => {
                 return Err(Failure::Usage("--partition is for matrices and meshes; an edge list names processes".into()));
             }
-            Format::Edges => return Ok(Problem::new(short(file), readers::edge_list(&name, &text, self.ranks)?)),
+            Format::Edges => {
+                let (graph, to_themselves) = readers::edge_list(&name, &text, self.ranks)?;
+                let left_out = match to_themselves {
+                    0 => String::new(),
+                    1 => ", 1 edge of a process to itself left out".into(),
+                    n => format!(", {n} edges of a process to itself left out"),
+                };
+                return Ok(Problem::new(short(file) + &left_out, graph));
+            }
             Format::Mtx => readers::matrix_market(&name, &text)?,
             Format::Metis => readers::metis(&name, &text)?,
         };

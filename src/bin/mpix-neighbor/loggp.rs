@@ -21,7 +21,8 @@ pub struct Arguments {
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = longest)]
     longest: u32,
 
-    /// Write the parameters to a file, which mpix_loggp, MPIX_LOGGP and MPIX_LOGGP_FILE take
+    /// Write the parameters to a file, which mpix_loggp, MPIX_LOGGP and MPIX_LOGGP_FILE take; - is
+    /// standard output, where nothing else is printed then
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -30,7 +31,8 @@ pub struct Arguments {
     #[arg(long)]
     save: bool,
 
-    /// Draw measured and predicted times as an SVG
+    /// Draw measured and predicted times as an SVG; - is standard output, where nothing else is
+    /// printed then
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
@@ -99,15 +101,17 @@ pub use measured::run;
 #[cfg(any(test, feature = "mpi"))]
 #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
 mod measured {
-    use std::path::Path;
-
     use mpix_neighbor::model::Loggp;
     use mpix_neighbor::model::fit::{Measurement, Range, SEVERAL};
     use serde::Serialize;
 
+    use std::path::Path;
+
     use super::*;
+    use crate::output::{alone, write_with_directories};
     use crate::plot::{Plot, Series};
     use crate::table::Table;
+    use crate::text::printable;
 
     /// The printed result, without the single times.
     #[derive(Serialize)]
@@ -258,13 +262,50 @@ mod measured {
         }
     }
 
-    /// Writes a file, and the directories that lead to it.
-    pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-        let failed = |e: std::io::Error| Failure::Run(format!("{}: {e}", path.display()));
-        if let Some(directory) = path.parent() {
-            std::fs::create_dir_all(directory).map_err(failed)?;
+    /// Writes the files that are asked for; the library's own is `usual`. Returns what else is to
+    /// be printed.
+    pub fn deliver(
+        arguments: &Arguments,
+        report: &Report,
+        measurement: &Measurement,
+        usual: Option<PathBuf>,
+    ) -> Result<String, Failure> {
+        let file = report.file(&measurement.parameters.loggp);
+        let mut written = Vec::new();
+        if arguments.save {
+            let path = usual.clone().ok_or_else(|| Failure::Run("neither XDG_CONFIG_HOME nor HOME says where to".into()))?;
+            write_with_directories(&path, &file)?;
+            written.push(path);
         }
-        std::fs::write(path, text).map_err(failed)
+        if let Some(path) = &arguments.output {
+            write_with_directories(path, &file)?;
+            written.push(path.clone());
+        }
+        if let Some(path) = &arguments.plot {
+            write_with_directories(path, &plot(report, measurement).svg())?;
+            written.push(path.clone());
+        }
+        if file_only(arguments)? {
+            return Ok(String::new());
+        }
+        if arguments.json {
+            return Ok(crate::table::json(report));
+        }
+        let mut text = report.text();
+        let shown = |path: &Path| printable(&path.display().to_string());
+        for path in &written {
+            text.push_str(&format!("\nwritten: {}\n", shown(path)));
+        }
+        if !arguments.save && arguments.output.is_none() {
+            let path = usual.map_or("mpix-neighbor/loggp".into(), |path| shown(&path));
+            text.push_str(&format!("\n--save writes them to {path}, where the library finds them, --output to any file.\n"));
+        }
+        Ok(text)
+    }
+
+    /// Returns true if a file goes to standard output, alone.
+    pub fn file_only(arguments: &Arguments) -> Result<bool, Failure> {
+        alone(&[("--output", arguments.output.as_deref()), ("--plot", arguments.plot.as_deref())], arguments.json)
     }
 
     /// Measures. All processes call this; what is returned on process 0 is to be printed, the
@@ -274,6 +315,7 @@ mod measured {
         use mpix_neighbor::measure::session::Session;
         use mpix_neighbor::select::hints::{Measuring, loggp_path};
 
+        file_only(arguments)?;
         let failed = |e: Box<mpix_neighbor::error::Error>| Failure::Run(e.to_string());
         let session = Session::init().map_err(failed)?;
         if session.size() < 2 {
@@ -288,33 +330,7 @@ mod measured {
             return Ok(String::new());
         };
         let report = Report::new(session.library(), found.peer, found.other_node, &measurement);
-        let file = report.file(&measurement.parameters.loggp);
-        let mut text = if arguments.json { crate::table::json(&report) } else { report.text() };
-        let usual = loggp_path(mpix_neighbor::environment::variable);
-        let mut written = Vec::new();
-        if arguments.save {
-            let path = usual.clone().ok_or_else(|| Failure::Run("neither XDG_CONFIG_HOME nor HOME says where to".into()))?;
-            write(&path, &file)?;
-            written.push(path);
-        }
-        if let Some(path) = &arguments.output {
-            write(path, &file)?;
-            written.push(path.clone());
-        }
-        if let Some(path) = &arguments.plot {
-            write(path, &plot(&report, &measurement).svg())?;
-            written.push(path.clone());
-        }
-        if !arguments.json {
-            for path in &written {
-                text.push_str(&format!("\nwritten: {}\n", path.display()));
-            }
-            if !arguments.save && arguments.output.is_none() {
-                let path = usual.map_or("mpix-neighbor/loggp".into(), |path| path.display().to_string());
-                text.push_str(&format!("\n--save writes them to {path}, where the library finds them, --output to any file.\n"));
-            }
-        }
-        Ok(text)
+        deliver(arguments, &report, &measurement, loggp_path(mpix_neighbor::environment::variable))
     }
 
     #[cfg(test)]
@@ -356,6 +372,35 @@ mod measured {
             let memory = text(-0.5, u64::MAX, false);
             assert!(!memory.contains("| long ") && memory.contains("unlimited"), "{memory}");
             assert!(memory.contains("L is set to 0") && memory.contains("not of a network"), "{memory}");
+        }
+
+        #[test]
+        fn files_go_to_standard_output_alone() {
+            let (m, path) = (measurement(2.0, 8192), std::env::temp_dir().join(format!("mpix-deliver-{}", std::process::id())));
+            let (report, usual) = (Report::new("Some MPI".into(), 1, false, &m), path.join("a/loggp"));
+            let told = |output: Option<&str>, plot: Option<&str>, save, json| {
+                let file = |name: Option<&str>| name.map(|name| if name == "-" { name.into() } else { path.join(name) });
+                let arguments = Arguments { seconds: 1.0, longest: 1024, output: file(output), save, plot: file(plot), json };
+                deliver(&arguments, &report, &m, Some(usual.clone()))
+            };
+            assert!(told(None, None, false, false).unwrap().contains("--save writes them to "));
+            let text = told(Some("machine"), Some("plot.svg"), true, false).unwrap();
+            assert_eq!(text.matches("written: ").count(), 3, "{text}");
+            for file in [&usual, &path.join("machine")] {
+                assert_eq!(std::fs::read_to_string(file).unwrap().parse(), Ok(m.parameters.loggp));
+            }
+            assert!(std::fs::read_to_string(path.join("plot.svg")).unwrap().ends_with("</svg>\n"));
+            std::fs::remove_dir_all(path).unwrap();
+            let arguments = |json, plot: &str| Arguments {
+                seconds: 1.0,
+                longest: 1024,
+                output: Some("-".into()),
+                save: false,
+                plot: Some(plot.into()),
+                json,
+            };
+            assert!(file_only(&arguments(false, "x")).unwrap());
+            assert!(file_only(&arguments(true, "x")).is_err() && file_only(&arguments(false, "-")).is_err());
         }
 
         #[test]

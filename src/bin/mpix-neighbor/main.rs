@@ -22,6 +22,7 @@ mod info;
 mod input;
 mod loggp;
 mod measured;
+mod output;
 mod pages;
 mod parameters;
 #[cfg(any(test, feature = "mpi"))]

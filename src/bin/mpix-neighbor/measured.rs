@@ -201,7 +201,7 @@ mod compared {
             bytes: arguments.bytes,
             exchanges: arguments.exchanges,
             batches: arguments.batches,
-            parameters: Parameters::new(model, &machine),
+            parameters: Parameters::new(&model, &machine),
             cases: timed.iter().map(|t| Case::new(&machine, &t.load, &t.times)).collect(),
         };
         Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
@@ -260,7 +260,7 @@ mod compared {
                 bytes: 100,
                 exchanges: 1,
                 batches: 2,
-                parameters: Parameters::new(between(1, true), machine),
+                parameters: Parameters::new(&between(1, true), machine),
                 cases: vec![Case::new(machine, &load, &times)],
             }
         }

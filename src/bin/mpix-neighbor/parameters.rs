@@ -3,6 +3,8 @@
 use mpix_neighbor::model::Loggp;
 use serde::Serialize;
 
+use crate::text::printable;
+
 /// The parameters of a machine, and its name.
 #[derive(Serialize)]
 pub struct Parameters {
@@ -16,9 +18,10 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    pub fn new(model: String, machine: &Loggp) -> Parameters {
+    /// `model` may be the name of a file, and is made printable.
+    pub fn new(model: &str, machine: &Loggp) -> Parameters {
         Parameters {
-            model,
+            model: printable(model),
             latency_us: machine.latency,
             overhead_us: machine.overhead,
             gap_us: machine.gap,

@@ -71,7 +71,7 @@ fn tables(text: &str) -> Result<Vec<Table>, String> {
     Ok(all)
 }
 
-/// Reads a line of a table of so many forms; `None` if it does not begin with a positive number.
+/// Reads a line of a table of so many forms; `None` if it does not begin with a number.
 fn row(line: &str, forms: usize) -> Result<Option<Row>, String> {
     let (mut plain, mut depth) = (String::new(), 0);
     for c in line.chars() {
@@ -81,7 +81,9 @@ fn row(line: &str, forms: usize) -> Result<Option<Row>, String> {
     }
     let mut words = plain.split_whitespace();
     let number = |word: &str| word.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    let Some(x) = words.next().and_then(number) else { return Ok(None) };
+    let Some(first) = words.next().filter(|word| word.parse::<f64>().is_ok()) else { return Ok(None) };
+    // both axes are logarithmic
+    let x = number(first).ok_or_else(|| format!("'{}' has no place in a chart", printable(first)))?;
     let mut times = Vec::new();
     for word in words {
         times.push(match word {
@@ -145,6 +147,7 @@ mod tests {
         let told = |rows: &str| tables(&format!("A, microseconds (ratio to b)\nx  b  c\n{rows}\n")).unwrap_err();
         assert_eq!(told("1  2.0"), "line 3: 1 times of 2 forms");
         assert_eq!(told("1  2.0  3.0 (1.5)\n2  2.0  three"), "line 4: 'three' is not a time");
+        assert_eq!(told("1  2.0  3.0\n0  2.0  3.0"), "line 4: '0' has no place in a chart");
         assert_eq!(tables("A, microseconds (ratio to b)").unwrap_err(), "line 1: a title without a table");
     }
 }

@@ -2,7 +2,7 @@
 //! for ports: IrregPC's costs (a message of `m` bytes takes `tau + m phi`) without its assumption
 //! that a round ends for all processes at once.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use mpix_neighbor::model::loggp::Loggp;
 use mpix_neighbor::model::simulate::{Options, Transfer, bytes_of, simulate};
@@ -154,6 +154,16 @@ pub fn loaded(messages: &[Message], startup: f64) -> f64 {
     messages.chunk_by(|a, b| a.round == b.round).map(round).sum()
 }
 
+/// Returns true if each process sends at most one message and receives at most one in a round; in
+/// half duplex, if it has at most one, which it sends or receives. `messages` are in the order of
+/// rounds.
+pub fn one_at_a_time(messages: &[Message], half_duplex: bool) -> bool {
+    messages.chunk_by(|a, b| a.round == b.round).all(|round| {
+        let mut busy = HashSet::new();
+        round.iter().all(|m| busy.insert((false, m.source)) && busy.insert((!half_duplex, m.target)))
+    })
+}
+
 /// Number of rounds in which messages travel.
 pub fn rounds(messages: &[Message]) -> usize {
     messages.chunk_by(|a, b| a.round == b.round).count()
@@ -230,6 +240,18 @@ mod tests {
         let graph = Graph::from_edges(3, &[(0, 1, 10), (1, 2, 20), (1, 0, 1)]);
         assert_eq!((bound(&graph, 5.0, false), bound_rounds(&graph, false)), (31.0, 2));
         assert_eq!((bound(&graph, 5.0, true), bound_rounds(&graph, true)), (46.0, 3));
+    }
+
+    #[test]
+    fn ports_of_a_round() {
+        let graph = Graph::from_edges(3, &[(0, 1, 10), (1, 2, 20), (1, 0, 1)]);
+        let one = |rounds: &[u32]| {
+            let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, rounds));
+            [false, true].map(|half_duplex| one_at_a_time(&messages, half_duplex))
+        };
+        assert_eq!(one(&[0, 1, 2]), [true, true]);
+        assert_eq!(one(&[0, 0, 1]), [true, false], "process 1 sends and receives in round 0");
+        assert_eq!(one(&[0, 1, 1]), [false, false], "process 1 sends twice in round 1");
     }
 
     #[test]

@@ -59,8 +59,9 @@ impl<'a> Lines<'a> {
 }
 
 /// `source target [weight]` on each line; `#` begins a comment. Without a weight, 1. As many
-/// processes as the highest number asks for, or `ranks`, which must be enough.
-pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<Graph, String> {
+/// processes as the highest number asks for, or `ranks`, which must be enough. Also returns the
+/// number of edges of a process to itself, which the graph does not have.
+pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<(Graph, usize), String> {
     let highest = ranks.unwrap_or(MAX_PROCESSES) - 1;
     let mut lines = Lines::new(name, text);
     let mut edges = Vec::new();
@@ -82,7 +83,9 @@ pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<Graph, St
     if processes == 0 {
         return Err(lines.end("no edges, and no number of processes is given"));
     }
-    Ok(Graph::from_edges(processes, &edges))
+    let graph = Graph::from_edges(processes, &edges);
+    let to_themselves = edges.len() - graph.edges();
+    Ok((graph, to_themselves))
 }
 
 /// Which process needs which items: of a sparse matrix its nonzeros, of a mesh its pairs of
@@ -153,7 +156,7 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
         if rest.len() != values {
             return Err(lines.error(format_args!("{} values behind row and column, not {values}", rest.len())));
         }
-        if let Some(word) = rest.iter().find(|w| w.parse::<f64>().is_err()) {
+        if let Some(word) = rest.iter().find(|w| !is_number(w)) {
             return Err(lines.error(format_args!("'{}' is not a number", shown(word))));
         }
         entries.push((row, column));
@@ -165,6 +168,11 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
         return Err(lines.error(format_args!("more than the {count} entries that the file announces")));
     }
     Ok(Pattern { rows, columns, entries, sizes: Vec::new() })
+}
+
+/// Returns true for numbers, also of Fortran: 1.0D+00.
+fn is_number(word: &str) -> bool {
+    word.parse::<f64>().is_ok() || word.replace(['d', 'D'], "e").parse::<f64>().is_ok()
 }
 
 /// A graph in METIS's format: `vertices edges [fmt [ncon]]`, then a line for each vertex. Sizes of
@@ -323,10 +331,10 @@ mod tests {
 
     #[test]
     fn edge_lists() {
-        let g = edge_list("g", "# a graph\n0 1 5\n\n  2 0   # weight 1\n1 1 9\n", None).unwrap();
-        assert_eq!((g.processes(), edges(&g)), (3, vec![(0, 1, 5), (2, 0, 1)]));
-        assert_eq!(edge_list("g", "0 1", Some(8)).unwrap().processes(), 8);
-        assert_eq!(edge_list("g", "", Some(2)).unwrap().edges(), 0);
+        let (g, to_themselves) = edge_list("g", "# a graph\n0 1 5\n\n  2 0   # weight 1\n1 1 9\n", None).unwrap();
+        assert_eq!((g.processes(), edges(&g), to_themselves), (3, vec![(0, 1, 5), (2, 0, 1)], 1));
+        assert_eq!(edge_list("g", "0 1", Some(8)).unwrap().0.processes(), 8);
+        assert_eq!(edge_list("g", "", Some(2)).unwrap().0.edges(), 0);
         for (text, ranks, error) in [
             ("", None, "g: no edges, and no number of processes is given"),
             ("0 1\n0", None, "g:2: target is missing"),
@@ -342,7 +350,7 @@ mod tests {
 
     #[test]
     fn matrices() {
-        let text = "%%MatrixMarket matrix coordinate real symmetric\n% text\n4 4 4\n1 1 2.0\n2 1 -1e0\n4 2 3\n4 4 1\n";
+        let text = "%%MatrixMarket matrix coordinate real symmetric\n% text\n4 4 4\n1 1 2.0\n2 1 -1e0\n4 2 3\n4 4 1.0D+00\n";
         let m = matrix_market("m", text).unwrap();
         assert_eq!((m.rows, m.columns), (4, 4));
         assert_eq!(m.entries, [(0, 0), (1, 0), (0, 1), (3, 1), (1, 3), (3, 3)]);

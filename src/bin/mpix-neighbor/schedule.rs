@@ -18,6 +18,7 @@ use crate::chart::{Bar, Chart, MAX_LANES, time};
 use crate::export::Export;
 use crate::failure::Failure;
 use crate::input::Source;
+use crate::output;
 use crate::parameters::Parameters;
 use crate::ports;
 use crate::problem::Problem;
@@ -81,7 +82,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
 
-    /// Draw the run of the one --algorithm as an SVG
+    /// Draw the run of the one --algorithm as an SVG; - is standard output, where nothing else is
+    /// printed then
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
 
@@ -124,13 +126,16 @@ pub fn placement(text: &str) -> Result<Placement, String> {
     Placement::parse(text).ok_or_else(|| format!("not {}", Placement::TEXT))
 }
 
+/// The largest number of bytes that an option takes. All whole numbers up to it are exact.
+const MOST_BYTES: f64 = 1e15;
+
 /// A number of bytes, also with k, M or G behind it (powers of 1024).
 pub fn bytes(text: &str) -> Result<f64, String> {
     let suffix = [('k', 1024.0), ('M', 1024.0 * 1024.0), ('G', 1024.0 * 1024.0 * 1024.0)];
     let scaled = suffix.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
     let (digits, factor) = scaled.unwrap_or((text, 1.0));
-    let number = digits.parse::<f64>().ok().filter(|n| (0.0..=1e15).contains(n));
-    number.map(|n| n * factor).ok_or_else(|| "not a number of bytes, such as 4096 or 4k".into())
+    let number = digits.parse::<f64>().ok().map(|n| n * factor).filter(|n| (0.0..=MOST_BYTES).contains(n));
+    number.ok_or_else(|| "not a number of bytes, such as 4096 or 4k, up to 10^15".into())
 }
 
 /// A number between 0 and 1.
@@ -157,9 +162,10 @@ struct Figures {
     pieces: usize,
     /// Most rounds that one process takes part in.
     rounds_of_a_process: usize,
-    /// IrregPC's cost; only where each process has one message in and one out in a round.
+    /// IrregPC's cost; only where each process has one message in and one out in a round, or in
+    /// half duplex one in or out.
     cost_bytes: Option<f64>,
-    /// Its ratio to the lower bound.
+    /// Its ratio to the lower bound, if that is a number.
     cost_ratio: Option<f64>,
     /// The run under the LogGP model.
     predicted_us: f64,
@@ -183,8 +189,8 @@ struct Report {
     half_duplex: bool,
     split: bool,
     startup_bytes: f64,
-    /// Lower bounds of schedules with one message in and one out at a time: rounds, and IrregPC's
-    /// cost in bytes.
+    /// Lower bounds of schedules with one message in and one out at a time, or in half duplex one
+    /// in or out: rounds, and IrregPC's cost in bytes.
     lower_bound_rounds: u32,
     lower_bound_bytes: f64,
     algorithms: Vec<Figures>,
@@ -197,14 +203,12 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.chart.is_some() && arguments.algorithms.len() != 1 {
         return Err(Failure::Usage("--chart needs one --algorithm".into()));
     }
-    let exported_only = arguments.export.as_deref().is_some_and(|file| file.as_os_str() == "-");
-    if exported_only && arguments.json {
-        return Err(Failure::Usage("--export - and --json both write to standard output".into()));
-    }
+    let files = [("--export", arguments.export.as_deref()), ("--chart", arguments.chart.as_deref())];
+    let file_only = output::alone(&files, arguments.json)?;
     let model = model("--model", &arguments.model)?;
     let startup = arguments.startup.unwrap_or_else(|| model.startup_bytes());
     if !startup.is_finite() {
-        return Err(Failure::Usage(format!("the model {} has no time per byte: give --startup", arguments.model)));
+        return Err(Failure::Usage(format!("the model {} does not tell a startup in bytes: give --startup", arguments.model)));
     }
     let problem = arguments.source.problem()?;
     let nodes = arguments.nodes.as_ref().map(|placement| locality(placement, problem.world.len())).transpose()?;
@@ -225,7 +229,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         unit_bytes: arguments.unit,
         max_degree_out: most(&out),
         max_degree_in: most(&into),
-        parameters: Parameters::new(arguments.model.clone(), &model),
+        parameters: Parameters::new(&arguments.model, &model),
         window: arguments.window,
         half_duplex,
         split,
@@ -261,13 +265,13 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         }
         if let Some(file) = &arguments.chart {
             let svg = chart(arguments, &report, &run)?.svg();
-            std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
+            output::write(file, &svg)?;
         }
     }
     if let Some((file, export)) = export {
         export.write(file)?;
     }
-    if exported_only {
+    if file_only {
         return Ok(String::new());
     }
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
@@ -358,7 +362,9 @@ fn figures(
     let mut rounds: Vec<u32> = schedules.iter().flat_map(sending_rounds).collect();
     rounds.sort_unstable();
     rounds.dedup();
-    let cost = (ports::of_schedules(&problem.world, schedules).filter(|_| entry.single_port))
+    // the bound holds for what has one message at a time
+    let cost = (ports::of_schedules(&problem.world, schedules))
+        .filter(|messages| entry.single_port && ports::one_at_a_time(messages, tuning.half_duplex))
         .map(|messages| ports::synchronized(&messages, tuning.startup));
     Figures {
         algorithm: entry.name,
@@ -367,7 +373,7 @@ fn figures(
         pieces: parts.count(),
         rounds_of_a_process: schedules.iter().map(Schedule::rounds).max().unwrap_or(0),
         cost_bytes: cost.map(|c| c * f64::from(unit)),
-        cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)),
+        cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)).filter(|r| r.is_finite()),
         predicted_us,
         scheduling_us,
     }
@@ -392,6 +398,9 @@ fn chart(arguments: &Arguments, report: &Report, run: &Run) -> Result<Chart, Fai
             "a chart of {} processes cannot be read: choose at most {MAX_LANES} of them with --processes A..B",
             processes.len()
         )));
+    }
+    if !run.total.is_finite() {
+        return Err(Failure::Run("the predicted time is too long to be drawn".into()));
     }
     let transfers = run.trace.as_deref().unwrap_or_default();
     let mut rounds: Vec<u32> = transfers.iter().map(|t| t.round).collect();
@@ -437,7 +446,7 @@ impl Report {
         let mut text = format!(
             "graph: {}; {} processes, {} edges, weight {} of {} B; at most {} edges out of a process, {} in\n\
              model: {}\n\
-             IrregPC: tau / phi = {:.0} B; messages may {}be split; with one message in and one out at a time, at least {} rounds and a cost of {}\n\n",
+             IrregPC: tau / phi = {:.0} B; messages may {}be split; with one message in {} one out at a time, at least {} rounds and a cost of {}\n\n",
             self.graph,
             self.processes,
             self.edges,
@@ -448,6 +457,7 @@ impl Report {
             self.model_text(),
             self.startup_bytes,
             if self.split { "" } else { "not " },
+            if self.half_duplex { "or" } else { "and" },
             self.lower_bound_rounds,
             passing(self.lower_bound_bytes),
         );
@@ -495,7 +505,7 @@ mod tests {
     fn numbers_of_bytes() {
         let read = |text| bytes(text).ok();
         assert_eq!(["0", "4096", "4k", "1.5M", "2G"].map(read), [0.0, 4096.0, 4096.0, 1_572_864.0, 2_147_483_648.0].map(Some));
-        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99"].map(read), [None; 7]);
+        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99", "1e15G"].map(read), [None; 8]);
     }
 
     #[test]

@@ -15,9 +15,10 @@ use crate::chart::time;
 use crate::compare::microseconds;
 use crate::curves::{Curve, Curves};
 use crate::failure::Failure;
+use crate::output;
 use crate::parameters::Parameters;
 use crate::schedule::{bytes, model};
-use crate::table::Table;
+use crate::table::{Table, quotient};
 
 /// Predict the times of the protocols for dynamic sparse data exchange, and measure them: mpirun -n
 /// 4 mpix-neighbor sparse --compare
@@ -69,7 +70,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 15, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub batches: u32,
 
-    /// Draw up to how many messages NBX takes no longer than PCX as an SVG
+    /// Draw up to how many messages NBX takes no longer than PCX as an SVG; - is standard output,
+    /// where nothing else is printed then
     #[arg(long, value_name = "FILE")]
     crossover: Option<PathBuf>,
 
@@ -163,18 +165,22 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let chosen = arguments.loggp.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
     let presets = |count| PRESETS.iter().take(count).map(|p| (p.name.to_owned(), p.values)).collect();
     let or_presets = |count| if chosen.is_empty() { presets(count) } else { chosen.clone() };
+    let file_only = output::alone(&[("--crossover", arguments.crossover.as_deref())], arguments.json)?;
     if let Some(file) = &arguments.crossover {
         let svg = chart(&or_presets(PRESETS.len()), &arguments.processes)?.svg();
-        std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
+        output::write(file, &svg)?;
+    }
+    if file_only {
+        return Ok(String::new());
     }
     // the first preset is the default
-    let machines = or_presets(1).into_iter().map(|(name, machine)| predict(name, &machine, arguments)).collect();
+    let machines = or_presets(1).into_iter().map(|(name, machine)| predict(&name, &machine, arguments)).collect();
     let &Arguments { messages, bytes, bounds, .. } = arguments;
     let report = Report { messages, bytes, per_node: arguments.per_node.unwrap_or(1), bounds, machines };
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
 }
 
-fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
+fn predict(model: &str, machine: &Loggp, arguments: &Arguments) -> Machine {
     let case = |&processes: &u32| {
         let &Arguments { messages, bytes, per_node, barrier, synchronous, .. } = arguments;
         let network = Network { barrier, synchronous };
@@ -257,7 +263,7 @@ impl Machine {
         ]);
         let shown = |us: f64| time(us * 1e-6);
         for Case { processes, bounds_lower, bounds_upper, .. } in &self.cases {
-            let either = |&[_, pcx, rsx, nbx]: &[f64; 4]| [shown(rsx), shown(nbx), format!("{:.2}", pcx / nbx)];
+            let either = |&[_, pcx, rsx, nbx]: &[f64; 4]| [shown(rsx), shown(nbx), quotient(pcx, nbx, 2)];
             let common = [processes.to_string(), shown(bounds_lower[1])];
             table.row(common.into_iter().chain(either(bounds_lower)).chain(either(bounds_upper)));
         }

@@ -43,6 +43,12 @@ impl std::fmt::Display for Table {
     }
 }
 
+/// A quotient with so many digits behind the point; `-` where there is none.
+pub fn quotient(of: f64, by: f64, digits: usize) -> String {
+    let value = of / by;
+    if value.is_finite() { format!("{value:.digits$}") } else { "-".into() }
+}
+
 /// A value as indented JSON.
 pub fn json(value: &impl serde::Serialize) -> String {
     // numbers, texts and lists of them cannot fail
@@ -60,5 +66,11 @@ mod tests {
         let mut t = Table::new(["name", "n"]);
         t.row(["µ".into(), "1000".into()]);
         assert_eq!(t.to_string(), "| name |    n |\n| ---- | ---: |\n| µ    | 1000 |\n");
+    }
+
+    #[test]
+    fn quotients_are_numbers() {
+        let texts = [(1.0, 3.0), (0.0, 5.0), (1.0, 0.0), (0.0, 0.0), (f64::INFINITY, 1.0)].map(|(a, b)| quotient(a, b, 2));
+        assert_eq!(texts, ["0.33", "0.00", "-", "-", "-"]);
     }
 }

@@ -103,7 +103,11 @@ fn expand(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(text)
 }
 
-fn decode(bytes: Vec<u8>) -> String {
+fn decode(mut bytes: Vec<u8>) -> String {
+    // some editors begin a file by a mark of UTF-8
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(..'\u{feff}'.len_utf8());
+    }
     String::from_utf8(bytes).unwrap_or_else(|e| {
         let mut text = String::new();
         for chunk in e.as_bytes().utf8_chunks() {
@@ -122,6 +126,7 @@ mod tests {
     fn nothing_but_printable_characters() {
         assert_eq!(printable("it's \"a\\b\" µ"), "it's \"a\\b\" µ");
         assert_eq!(printable("\x1b[2J\r\n\0\u{202e}\u{85}"), "\\u{1b}[2J\\r\\n\\0\\u{202e}\\u{85}");
+        assert_eq!(decode("\u{feff}0 1\n".into()), "0 1\n");
         assert_eq!(decode(vec![b'a', 0x9f, 0xc3, 0xa9, 0xff]), "a\\x9fé\\xff");
     }
 
