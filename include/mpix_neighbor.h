@@ -150,7 +150,7 @@ extern "C" {
 //   `measure`: measured by this call; `none`: unknown, so that `auto` chooses `direct`.
 // - `mpix_seed`: seeds random choices (default 1).
 // - `mpix_duplex`: `full` (default) or `half`, whether a process sends and receives in the same
-//   round.
+//   round of `random_rounds`, `edge_coloring` and `distributed_coloring`.
 // - `mpix_round_window`: rounds that may have sends in flight (default 2).
 // - `mpix_graph_limit`: the most edges of a graph that process 0 gathers (default 16777216).
 // - `mpix_reduce_order`: `source` (default) or `any`, the order in which blocks are combined.
@@ -326,9 +326,9 @@ int MPIX_Neighborhood_set_topology(int operations, MPI_Info info, MPI_Comm comm)
 //
 // - `MPI_ERR_COUNT`: More entries of target lists name the process than fit in an `int`.
 //
-// Cost: That of `MPIX_Neighborhood_set`, and a sparse exchange of 8 bytes for each target, with the
-// memory that its protocol needs (docs/sparse.md; `nbx` needs none that grows with the number of
-// processes).
+// Cost: That of `MPIX_Neighborhood_set`, a reduction of two words, by which hints are compared, and
+// a sparse exchange of 8 bytes for each target, with the memory that its protocol needs
+// (docs/sparse.md; `nbx` needs none that grows with the number of processes).
 //
 // Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data
 // Exchange.
@@ -476,7 +476,8 @@ int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
 // - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
 //   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
-// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_TRUNCATE`: A message brings more than the receiver expects, or the two ends of a self
+//   edge differ.
 // - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
 //   ended before it took part.
 // - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
@@ -704,7 +705,8 @@ int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
 // - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
 //   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
-// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_TRUNCATE`: A message brings more than the receiver expects, or the two ends of a self
+//   edge differ.
 // - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
 //   ended before it took part.
 // - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
@@ -1119,7 +1121,8 @@ int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
 // - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
 //   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
-// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_TRUNCATE`: A message brings more than the receiver expects, or the two ends of a self
+//   edge differ.
 // - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
 //   ended before it took part.
 // - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
@@ -1340,7 +1343,8 @@ int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
 // - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
 //   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
-// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_TRUNCATE`: A message brings more than the receiver expects, or the two ends of a self
+//   edge differ.
 // - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
 //   ended before it took part.
 // - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See

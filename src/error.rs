@@ -274,7 +274,7 @@ pub enum Error {
     #[error("the communicator has no Cartesian, graph or distributed graph topology")]
     NoTopology,
     /// An intercommunicator.
-    #[error("comm is an intercommunicator; neighborhoods are for intracommunicators")]
+    #[error("comm is an intercommunicator; this function takes an intracommunicator")]
     Intercommunicator,
     /// An intercommunicator.
     #[error("comm is an intercommunicator; sparse exchanges are for intracommunicators")]

@@ -4,13 +4,19 @@ use super::comm::{self, Communicator, Owned};
 use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
 use super::request::Request;
 use super::{check, coll, liveness};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::util::cast::to_int;
 
 impl Owned {
     /// Duplicates `comm` without its info hints, which may promise what the library does not keep.
     /// Errors on the duplicate are returned as codes. Collective over `comm`, an intracommunicator.
+    ///
+    /// # Errors
+    /// Also where MPI was not initialized: with sessions alone, MPICH may fail in the duplicate.
     pub fn duplicate(comm: Communicator) -> Result<Owned> {
+        if !super::is_usable() {
+            return Err(Error::NoWorld.into());
+        }
         copy(comm, None)
     }
 

@@ -116,11 +116,11 @@ impl Request {
     /// Starts a persistent request. Errors call it `argument`.
     #[inline(always)]
     pub fn start(&mut self, argument: Argument) -> Result<()> {
-        if self.active {
-            return Err(Error::Active { argument }.into());
-        }
         if !self.persistent {
             return Err(Error::NotPersistent { argument }.into());
+        }
+        if self.active {
+            return Err(Error::Active { argument }.into());
         }
         self.usable(argument)?;
         self.begin()
