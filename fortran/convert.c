@@ -67,6 +67,21 @@ static int has_gaps(const CFI_cdesc_t *a) {
   return 0;
 }
 
+/* of what is polymorphic, C is not told how long the elements are: not at all for class(*), which
+   gfortran passes with this type, and for other classes those of the declared type. Of these, an
+   array that Fortran says is dense may seem to have gaps */
+static int has_unknown_gaps(const CFI_cdesc_t *a, int is_dense) {
+  size_t n = elements(a);
+  if (a->type == CFI_type_cptr) return !is_dense && n > 1 && n != SIZE_MAX;
+  return a->type == CFI_type_struct && is_dense && has_gaps(a);
+}
+
+/* of a scalar of class(*) that no Fortran procedure hands on, gfortran 12 tells the address of
+   what describes it */
+static int is_described(const CFI_cdesc_t *a) {
+  return a->rank == 0 && a->type == CFI_type_other && a->elem_len == 3 * sizeof(void *);
+}
+
 /* between an array of one or more elements and a copy without gaps */
 static void copy_elements(const CFI_cdesc_t *a, char *copy, int back) {
   CFI_index_t at[CFI_MAX_RANK] = {0};
@@ -82,9 +97,10 @@ static void copy_elements(const CFI_cdesc_t *a, char *copy, int back) {
   }
 }
 
-mpixf_buffer mpixf_copied(const CFI_cdesc_t *array, void *failed) {
+mpixf_buffer mpixf_copied(const CFI_cdesc_t *array, int is_dense, void *failed) {
   mpixf_buffer buffer = {array, translated(array->base_addr), NULL};
-  if (has_gaps(array)) {
+  if (has_unknown_gaps(array, is_dense) || is_described(array)) buffer.address = failed;
+  else if (array->type != CFI_type_cptr && has_gaps(array)) {
     buffer.address = buffer.copy = malloc(elements(array) * array->elem_len);
     if (buffer.copy) copy_elements(array, buffer.copy, 0);
     else buffer.address = failed;
@@ -93,7 +109,7 @@ mpixf_buffer mpixf_copied(const CFI_cdesc_t *array, void *failed) {
 }
 
 mpixf_buffer mpixf_direct(const CFI_cdesc_t *array) {
-  return (mpixf_buffer){array, has_gaps(array) ? MPI_IN_PLACE : translated(array->base_addr), NULL};
+  return (mpixf_buffer){array, has_gaps(array) || is_described(array) ? MPI_IN_PLACE : translated(array->base_addr), NULL};
 }
 
 void mpixf_give_back(mpixf_buffer *buffer) {

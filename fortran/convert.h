@@ -25,9 +25,10 @@ typedef struct {
 } mpixf_buffer;
 
 /* For calls that return when they are done with the array: one with gaps is copied. `failed`
-   becomes the address if there is no memory for that. Fortran's MPI_BOTTOM, MPI_IN_PLACE,
-   MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY become C's. */
-mpixf_buffer mpixf_copied(const CFI_cdesc_t *array, void *failed);
+   becomes the address if there is no memory for that, or if the array is polymorphic and where its
+   gaps are is not known; `is_dense`, which Fortran looks up, says that it has none. Fortran's
+   MPI_BOTTOM, MPI_IN_PLACE, MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY become C's. */
+mpixf_buffer mpixf_copied(const CFI_cdesc_t *array, int is_dense, void *failed);
 
 /* For calls that go on working with the array when they have returned: one with gaps becomes
    MPI_IN_PLACE, which is an error in each of them. */

@@ -8,8 +8,8 @@ MPIXF_API void mpixf_Neighborhood_set(const MPI_Fint *operations, const MPI_Fint
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, 0, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighborhood_set(*operations, *indegree, sources, sourceweights_.address, *outdegree, targets,
       targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sourceweights_);
@@ -21,8 +21,8 @@ MPIXF_API void mpixf_Neighbor_gather_set(const MPI_Fint *indegree, const MPI_Fin
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, 0, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighbor_gather_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
       targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sourceweights_);
@@ -34,8 +34,8 @@ MPIXF_API void mpixf_Neighbor_alltoall_set(const MPI_Fint *indegree, const MPI_F
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, 0, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighbor_alltoall_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
       targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sourceweights_);
@@ -47,8 +47,8 @@ MPIXF_API void mpixf_Neighbor_reduce_set(const MPI_Fint *indegree, const MPI_Fin
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, 0, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighbor_reduce_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
       targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sourceweights_);
@@ -60,8 +60,8 @@ MPIXF_API void mpixf_Neighborhood_set_group(const MPI_Fint *operations, const MP
     const CFI_cdesc_t *sourceweights, const MPI_Fint *targetgroup, const CFI_cdesc_t *targetweights,
     const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, 0, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighborhood_set_group(*operations, MPI_Group_f2c(*sourcegroup), sourceweights_.address,
       MPI_Group_f2c(*targetgroup), targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sourceweights_);
@@ -80,7 +80,7 @@ MPIXF_API void mpixf_Neighborhood_set_targets(const MPI_Fint *operations, const 
     const MPI_Fint *targets, const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm,
     MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighborhood_set_targets(*operations, *outdegree, targets, targetweights_.address,
       MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&targetweights_);
@@ -105,8 +105,8 @@ MPIXF_API void mpixf_Neighborhood_get(const MPI_Fint *operation, const MPI_Fint 
     MPI_Fint *sources, const CFI_cdesc_t *sourceweights, const MPI_Fint *maxoutdegree, MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, 0, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, 0, NULL);
   int code = MPIX_Neighborhood_get(*operation, MPI_Comm_f2c(*comm), *maxindegree, sources, sourceweights_.address,
       *maxoutdegree, targets, targetweights_.address);
   mpixf_give_back(&sourceweights_);
@@ -129,12 +129,12 @@ MPIXF_API void mpixf_Neighborhood_free(const MPI_Fint *operations, const MPI_Fin
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
       MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -142,12 +142,12 @@ MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint 
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_gather_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
       MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -199,12 +199,12 @@ MPIXF_API void mpixf_Neighbor_gather_plan_c(const CFI_cdesc_t *sendbuf, const MP
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Fint *recvcounts,
+    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
       recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -212,12 +212,12 @@ MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
-    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_gatherv_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
       recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -269,12 +269,12 @@ MPIXF_API void mpixf_Neighbor_gatherv_plan_c(const CFI_cdesc_t *sendbuf, const M
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_alltoall(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoall(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
       MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -282,12 +282,12 @@ MPIXF_API void mpixf_Neighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fin
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_alltoall_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoall_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
       *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -339,12 +339,13 @@ MPIXF_API void mpixf_Neighbor_alltoall_plan_c(const CFI_cdesc_t *sendbuf, const 
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_alltoallv(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoallv(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -352,12 +353,13 @@ MPIXF_API void mpixf_Neighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fi
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Count *recvcounts, const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoallv_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -415,9 +417,10 @@ MPIXF_API void mpixf_Neighbor_alltoallv_plan_c(const CFI_cdesc_t *sendbuf, const
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Fint *recvcounts, const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
@@ -425,10 +428,10 @@ MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fi
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   mpixf_types sendtypes_;
   mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   mpixf_types recvtypes_;
   mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
   code = MPIX_Neighbor_alltoallw(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
@@ -440,9 +443,10 @@ MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fi
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Count *recvcounts, const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
@@ -450,10 +454,10 @@ MPIXF_API void mpixf_Neighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   mpixf_types sendtypes_;
   mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   mpixf_types recvtypes_;
   mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
   code = MPIX_Neighbor_alltoallw_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
@@ -572,14 +576,14 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields(const MPI_Fint *nfields, const MP
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, NULL);
-  mpixf_buffer senddispls_ = mpixf_copied(senddispls, NULL);
-  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, NULL);
+  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, 0, NULL);
+  mpixf_buffer senddispls_ = mpixf_copied(senddispls, 0, NULL);
+  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, 0, NULL);
   mpixf_types sendtypes_in_c_;
   mpixf_types_of(&sendtypes_in_c_, sendtypes_.address, outdegree_, *nfields);
-  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, NULL);
-  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, NULL);
-  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, NULL);
+  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, 0, NULL);
+  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, 0, NULL);
+  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, 0, NULL);
   mpixf_types recvtypes_in_c_;
   mpixf_types_of(&recvtypes_in_c_, recvtypes_.address, indegree_, *nfields);
   code = MPIX_Neighbor_alltoallw_fields(*nfields, (const void *const *)sendbufs, sendcounts_.address,
@@ -607,14 +611,14 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_c(const MPI_Fint *nfields, const 
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, NULL);
-  mpixf_buffer senddispls_ = mpixf_copied(senddispls, NULL);
-  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, NULL);
+  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, 0, NULL);
+  mpixf_buffer senddispls_ = mpixf_copied(senddispls, 0, NULL);
+  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, 0, NULL);
   mpixf_types sendtypes_in_c_;
   mpixf_types_of(&sendtypes_in_c_, sendtypes_.address, outdegree_, *nfields);
-  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, NULL);
-  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, NULL);
-  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, NULL);
+  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, 0, NULL);
+  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, 0, NULL);
+  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, 0, NULL);
   mpixf_types recvtypes_in_c_;
   mpixf_types_of(&recvtypes_in_c_, recvtypes_.address, indegree_, *nfields);
   code = MPIX_Neighbor_alltoallw_fields_c(*nfields, (const void *const *)sendbufs, sendcounts_.address,
@@ -642,14 +646,14 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_fields(const MPI_Fint *nfields, const M
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, NULL);
-  mpixf_buffer senddispls_ = mpixf_copied(senddispls, NULL);
-  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, NULL);
+  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, 0, NULL);
+  mpixf_buffer senddispls_ = mpixf_copied(senddispls, 0, NULL);
+  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, 0, NULL);
   mpixf_types sendtypes_in_c_;
   mpixf_types_of(&sendtypes_in_c_, sendtypes_.address, outdegree_, *nfields);
-  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, NULL);
-  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, NULL);
-  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, NULL);
+  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, 0, NULL);
+  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, 0, NULL);
+  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, 0, NULL);
   mpixf_types recvtypes_in_c_;
   mpixf_types_of(&recvtypes_in_c_, recvtypes_.address, indegree_, *nfields);
   code = MPIX_Ineighbor_alltoallw_fields(*nfields, (const void *const *)sendbufs, sendcounts_.address,
@@ -677,14 +681,14 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_fields_c(const MPI_Fint *nfields, const
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, NULL);
-  mpixf_buffer senddispls_ = mpixf_copied(senddispls, NULL);
-  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, NULL);
+  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, 0, NULL);
+  mpixf_buffer senddispls_ = mpixf_copied(senddispls, 0, NULL);
+  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, 0, NULL);
   mpixf_types sendtypes_in_c_;
   mpixf_types_of(&sendtypes_in_c_, sendtypes_.address, outdegree_, *nfields);
-  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, NULL);
-  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, NULL);
-  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, NULL);
+  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, 0, NULL);
+  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, 0, NULL);
+  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, 0, NULL);
   mpixf_types recvtypes_in_c_;
   mpixf_types_of(&recvtypes_in_c_, recvtypes_.address, indegree_, *nfields);
   code = MPIX_Ineighbor_alltoallw_fields_c(*nfields, (const void *const *)sendbufs, sendcounts_.address,
@@ -712,14 +716,14 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan(const MPI_Fint *nfields, con
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, NULL);
-  mpixf_buffer senddispls_ = mpixf_copied(senddispls, NULL);
-  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, NULL);
+  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, 0, NULL);
+  mpixf_buffer senddispls_ = mpixf_copied(senddispls, 0, NULL);
+  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, 0, NULL);
   mpixf_types sendtypes_in_c_;
   mpixf_types_of(&sendtypes_in_c_, sendtypes_.address, outdegree_, *nfields);
-  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, NULL);
-  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, NULL);
-  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, NULL);
+  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, 0, NULL);
+  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, 0, NULL);
+  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, 0, NULL);
   mpixf_types recvtypes_in_c_;
   mpixf_types_of(&recvtypes_in_c_, recvtypes_.address, indegree_, *nfields);
   code = MPIX_Neighbor_alltoallw_fields_plan(*nfields, (const void *const *)sendbufs, sendcounts_.address,
@@ -747,14 +751,14 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan_c(const MPI_Fint *nfields, c
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, NULL);
-  mpixf_buffer senddispls_ = mpixf_copied(senddispls, NULL);
-  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, NULL);
+  mpixf_buffer sendcounts_ = mpixf_copied(sendcounts, 0, NULL);
+  mpixf_buffer senddispls_ = mpixf_copied(senddispls, 0, NULL);
+  mpixf_buffer sendtypes_ = mpixf_copied(sendtypes, 0, NULL);
   mpixf_types sendtypes_in_c_;
   mpixf_types_of(&sendtypes_in_c_, sendtypes_.address, outdegree_, *nfields);
-  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, NULL);
-  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, NULL);
-  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, NULL);
+  mpixf_buffer recvcounts_ = mpixf_copied(recvcounts, 0, NULL);
+  mpixf_buffer recvdispls_ = mpixf_copied(recvdispls, 0, NULL);
+  mpixf_buffer recvtypes_ = mpixf_copied(recvtypes, 0, NULL);
   mpixf_types recvtypes_in_c_;
   mpixf_types_of(&recvtypes_in_c_, recvtypes_.address, indegree_, *nfields);
   code = MPIX_Neighbor_alltoallw_fields_plan_c(*nfields, (const void *const *)sendbufs, sendcounts_.address,
@@ -771,12 +775,12 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan_c(const MPI_Fint *nfields, c
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
-    const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_reduce(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reduce(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
       MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -784,12 +788,12 @@ MPIXF_API void mpixf_Neighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint 
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
-    const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_reduce_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reduce_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
       MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -841,12 +845,12 @@ MPIXF_API void mpixf_Neighbor_reduce_plan_c(const CFI_cdesc_t *sendbuf, const MP
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
-    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_reducev(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reducev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype), recvbuf_.address,
       *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -854,12 +858,12 @@ MPIXF_API void mpixf_Neighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
-    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_reducev_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reducev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -915,12 +919,12 @@ MPIXF_API void mpixf_Neighbor_reducev_plan_c(const CFI_cdesc_t *sendbuf, const M
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_accumulate(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_accumulate(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_accumulate(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
       *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -928,12 +932,12 @@ MPIXF_API void mpixf_Neighbor_accumulate(const CFI_cdesc_t *sendbuf, const MPI_F
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_accumulate_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_accumulate_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_accumulate_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
       *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -985,12 +989,13 @@ MPIXF_API void mpixf_Neighbor_accumulate_plan_c(const CFI_cdesc_t *sendbuf, cons
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_accumulatev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_accumulatev(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_accumulatev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -998,12 +1003,13 @@ MPIXF_API void mpixf_Neighbor_accumulatev(const CFI_cdesc_t *sendbuf, const MPI_
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_accumulatev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_accumulatev_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense,
+    const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Neighbor_accumulatev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -1061,9 +1067,10 @@ MPIXF_API void mpixf_Neighbor_accumulatev_plan_c(const CFI_cdesc_t *sendbuf, con
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_accumulatew(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, int recvbuf_is_dense,
+    const MPI_Fint *recvcounts, const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op,
+    const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
@@ -1071,10 +1078,10 @@ MPIXF_API void mpixf_Neighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI_
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   mpixf_types sendtypes_;
   mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   mpixf_types recvtypes_;
   mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
   code = MPIX_Neighbor_accumulatew(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
@@ -1086,9 +1093,10 @@ MPIXF_API void mpixf_Neighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI_
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Neighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, int sendbuf_is_dense,
+    const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtypes,
+    const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
+    const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
@@ -1096,10 +1104,10 @@ MPIXF_API void mpixf_Neighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, const MP
     mpixf_end(ierror, code);
     return;
   }
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   mpixf_types sendtypes_;
   mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   mpixf_types recvtypes_;
   mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
   code = MPIX_Neighbor_accumulatew_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
@@ -1293,22 +1301,24 @@ MPIXF_API void mpixf_Request_testsome_source(const MPIX_Request *request, MPI_Fi
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_exchange(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
-    const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
-    const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Sparse_exchange(const MPI_Fint *ntargets, const MPI_Fint *targets,
+    const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts, const MPI_Fint *senddispls,
+    const MPI_Fint *sendtype, const MPI_Fint *recvtype, const MPI_Fint *info, const MPI_Fint *comm,
+    MPIX_Sparse_result *result, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange(*ntargets, targets, sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
   mpixf_drop(&sendbuf_);
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
-    const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
-    const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Sparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint *targets,
+    const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcounts, const MPI_Aint *senddispls,
+    const MPI_Fint *sendtype, const MPI_Fint *recvtype, const MPI_Fint *info, const MPI_Fint *comm,
+    MPIX_Sparse_result *result, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_c(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
   mpixf_drop(&sendbuf_);
@@ -1316,10 +1326,11 @@ MPIXF_API void mpixf_Sparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint 
 }
 
 MPIXF_API void mpixf_Sparse_exchange_block(const MPI_Fint *ntargets, const MPI_Fint *targets,
-    const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
-    const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+    const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const MPI_Fint *recvtype, const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result,
+    MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_block(*ntargets, targets, sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype),
       MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
   mpixf_drop(&sendbuf_);
@@ -1327,10 +1338,11 @@ MPIXF_API void mpixf_Sparse_exchange_block(const MPI_Fint *ntargets, const MPI_F
 }
 
 MPIXF_API void mpixf_Sparse_exchange_block_c(const MPI_Fint *ntargets, const MPI_Fint *targets,
-    const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
-    const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+    const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    const MPI_Fint *recvtype, const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result,
+    MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_block_c(*ntargets, targets, sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype),
       MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
   mpixf_drop(&sendbuf_);
@@ -1344,11 +1356,12 @@ MPIXF_API void mpixf_Sparse_sources(const MPI_Fint *ntargets, const MPI_Fint *ta
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_exchange_each(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
-    const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
-    MPIX_Sparse_function function, void *context, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Sparse_exchange_each(const MPI_Fint *ntargets, const MPI_Fint *targets,
+    const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Fint *sendcounts, const MPI_Fint *senddispls,
+    const MPI_Fint *sendtype, const MPI_Fint *recvtype, MPIX_Sparse_function function, void *context,
+    const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_each(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), function, context, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -1356,11 +1369,11 @@ MPIXF_API void mpixf_Sparse_exchange_each(const MPI_Fint *ntargets, const MPI_Fi
 }
 
 MPIXF_API void mpixf_Sparse_exchange_each_c(const MPI_Fint *ntargets, const MPI_Fint *targets,
-    const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype,
-    const MPI_Fint *recvtype, MPIX_Sparse_function function, void *context, const MPI_Fint *info, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
+    const CFI_cdesc_t *sendbuf, int sendbuf_is_dense, const MPI_Count *sendcounts, const MPI_Aint *senddispls,
+    const MPI_Fint *sendtype, const MPI_Fint *recvtype, MPIX_Sparse_function function, void *context,
+    const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, sendbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_each_c(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), function, context, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
@@ -1429,9 +1442,9 @@ MPIXF_API void mpixf_Sparse_get_messages_c(const MPIX_Sparse_result *result, con
 }
 
 MPIXF_API void mpixf_Sparse_copy(const MPIX_Sparse_result *result, const MPI_Count *maxcount,
-    const CFI_cdesc_t *recvbuf, MPI_Fint *ierror) {
+    const CFI_cdesc_t *recvbuf, int recvbuf_is_dense, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, recvbuf_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_copy(*result, *maxcount, recvbuf_.address);
   mpixf_give_back(&recvbuf_);
   mpixf_end(ierror, code);
@@ -1520,19 +1533,19 @@ MPIXF_API void mpixf_Sparse_window_create_c(const CFI_cdesc_t *base, const MPI_C
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_window_put(const CFI_cdesc_t *origin, const MPI_Fint *count, const MPI_Fint *target,
-    const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Sparse_window_put(const CFI_cdesc_t *origin, int origin_is_dense, const MPI_Fint *count,
+    const MPI_Fint *target, const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, origin_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_window_put(origin_.address, *count, *target, indices, *window);
   mpixf_drop(&origin_);
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_window_put_c(const CFI_cdesc_t *origin, const MPI_Count *count, const MPI_Fint *target,
-    const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Sparse_window_put_c(const CFI_cdesc_t *origin, int origin_is_dense, const MPI_Count *count,
+    const MPI_Fint *target, const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, origin_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_window_put_c(origin_.address, *count, *target, indices, *window);
   mpixf_drop(&origin_);
   mpixf_end(ierror, code);
@@ -1554,20 +1567,21 @@ MPIXF_API void mpixf_Sparse_window_get_c(const CFI_cdesc_t *result, const MPI_Co
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_window_accumulate(const CFI_cdesc_t *origin, const MPI_Fint *count, const MPI_Fint *target,
-    const MPI_Aint *indices, const MPI_Fint *op, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+MPIXF_API void mpixf_Sparse_window_accumulate(const CFI_cdesc_t *origin, int origin_is_dense, const MPI_Fint *count,
+    const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op, const MPIX_Sparse_window *window,
+    MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, origin_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_window_accumulate(origin_.address, *count, *target, indices, MPI_Op_f2c(*op), *window);
   mpixf_drop(&origin_);
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_window_accumulate_c(const CFI_cdesc_t *origin, const MPI_Count *count,
+MPIXF_API void mpixf_Sparse_window_accumulate_c(const CFI_cdesc_t *origin, int origin_is_dense, const MPI_Count *count,
     const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op, const MPIX_Sparse_window *window,
     MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, origin_is_dense, MPI_IN_PLACE);
   int code = MPIX_Sparse_window_accumulate_c(origin_.address, *count, *target, indices, MPI_Op_f2c(*op), *window);
   mpixf_drop(&origin_);
   mpixf_end(ierror, code);
@@ -1577,7 +1591,7 @@ MPIXF_API void mpixf_Sparse_window_fetch_and_op(const CFI_cdesc_t *origin, const
     const MPI_Fint *count, const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op,
     const MPIX_Sparse_window *window, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, 0, MPI_IN_PLACE);
   mpixf_buffer result_ = mpixf_direct(result);
   int code = MPIX_Sparse_window_fetch_and_op(origin_.address, result_.address, *count, *target, indices,
       MPI_Op_f2c(*op), *window);
@@ -1589,7 +1603,7 @@ MPIXF_API void mpixf_Sparse_window_fetch_and_op_c(const CFI_cdesc_t *origin, con
     const MPI_Count *count, const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op,
     const MPIX_Sparse_window *window, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, 0, MPI_IN_PLACE);
   mpixf_buffer result_ = mpixf_direct(result);
   int code = MPIX_Sparse_window_fetch_and_op_c(origin_.address, result_.address, *count, *target, indices,
       MPI_Op_f2c(*op), *window);
@@ -1601,8 +1615,8 @@ MPIXF_API void mpixf_Sparse_window_compare_and_swap(const CFI_cdesc_t *origin, c
     const CFI_cdesc_t *result, const MPI_Fint *count, const MPI_Fint *target, const MPI_Aint *indices,
     const MPIX_Sparse_window *window, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
-  mpixf_buffer compare_ = mpixf_copied(compare, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, 0, MPI_IN_PLACE);
+  mpixf_buffer compare_ = mpixf_copied(compare, 0, MPI_IN_PLACE);
   mpixf_buffer result_ = mpixf_direct(result);
   int code = MPIX_Sparse_window_compare_and_swap(origin_.address, compare_.address, result_.address, *count, *target,
       indices, *window);
@@ -1615,8 +1629,8 @@ MPIXF_API void mpixf_Sparse_window_compare_and_swap_c(const CFI_cdesc_t *origin,
     const CFI_cdesc_t *result, const MPI_Count *count, const MPI_Fint *target, const MPI_Aint *indices,
     const MPIX_Sparse_window *window, MPI_Fint *ierror) {
   mpixf_begin();
-  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
-  mpixf_buffer compare_ = mpixf_copied(compare, MPI_IN_PLACE);
+  mpixf_buffer origin_ = mpixf_copied(origin, 0, MPI_IN_PLACE);
+  mpixf_buffer compare_ = mpixf_copied(compare, 0, MPI_IN_PLACE);
   mpixf_buffer result_ = mpixf_direct(result);
   int code = MPIX_Sparse_window_compare_and_swap_c(origin_.address, compare_.address, result_.address, *count, *target,
       indices, *window);

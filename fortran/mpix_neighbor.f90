@@ -92,176 +92,36 @@ module mpix_neighbor
   ! them.
   public :: MPIX_Neighborhood_set
   interface MPIX_Neighborhood_set
-    subroutine MPIX_Neighborhood_set_f08(operations, indegree, sources, sourceweights, outdegree, targets, &
-        targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_f08
-    subroutine MPIX_Neighborhood_set_int(operations, indegree, sources, sourceweights, outdegree, targets, &
-        targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_int
+    module procedure MPIX_Neighborhood_set_f08
+    module procedure MPIX_Neighborhood_set_int
   end interface MPIX_Neighborhood_set
 
   ! Sets a communicator's neighborhood for MPIX_NEIGHBOR_GATHER alone.
   public :: MPIX_Neighbor_gather_set
   interface MPIX_Neighbor_gather_set
-    subroutine MPIX_Neighbor_gather_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_set_f08
-    subroutine MPIX_Neighbor_gather_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_set_int
+    module procedure MPIX_Neighbor_gather_set_f08
+    module procedure MPIX_Neighbor_gather_set_int
   end interface MPIX_Neighbor_gather_set
 
   ! Sets a communicator's neighborhood for MPIX_NEIGHBOR_ALLTOALL alone.
   public :: MPIX_Neighbor_alltoall_set
   interface MPIX_Neighbor_alltoall_set
-    subroutine MPIX_Neighbor_alltoall_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_set_f08
-    subroutine MPIX_Neighbor_alltoall_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_set_int
+    module procedure MPIX_Neighbor_alltoall_set_f08
+    module procedure MPIX_Neighbor_alltoall_set_int
   end interface MPIX_Neighbor_alltoall_set
 
   ! Sets a communicator's neighborhood for MPIX_NEIGHBOR_REDUCE alone.
   public :: MPIX_Neighbor_reduce_set
   interface MPIX_Neighbor_reduce_set
-    subroutine MPIX_Neighbor_reduce_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_set_f08
-    subroutine MPIX_Neighbor_reduce_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_set_int
+    module procedure MPIX_Neighbor_reduce_set_f08
+    module procedure MPIX_Neighbor_reduce_set_int
   end interface MPIX_Neighbor_reduce_set
 
   ! Sets a communicator's neighborhood from process groups instead of lists of ranks.
   public :: MPIX_Neighborhood_set_group
   interface MPIX_Neighborhood_set_group
-    subroutine MPIX_Neighborhood_set_group_f08(operations, sourcegroup, sourceweights, targetgroup, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_group")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      type(MPI_Group), intent(in) :: sourcegroup
-      integer(c_int), intent(in) :: sourceweights(..)
-      type(MPI_Group), intent(in) :: targetgroup
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_group_f08
-    subroutine MPIX_Neighborhood_set_group_int(operations, sourcegroup, sourceweights, targetgroup, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_group")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: sourcegroup
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: targetgroup
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_group_int
+    module procedure MPIX_Neighborhood_set_group_f08
+    module procedure MPIX_Neighborhood_set_group_int
   end interface MPIX_Neighborhood_set_group
 
   ! Sets a communicator's neighborhood to the neighbors in its virtual topology.
@@ -290,30 +150,8 @@ module mpix_neighbor
   ! Sets a communicator's neighborhood from the targets alone: a sparse exchange finds the sources.
   public :: MPIX_Neighborhood_set_targets
   interface MPIX_Neighborhood_set_targets
-    subroutine MPIX_Neighborhood_set_targets_f08(operations, outdegree, targets, targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_targets")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_targets_f08
-    subroutine MPIX_Neighborhood_set_targets_int(operations, outdegree, targets, targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_targets")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_targets_int
+    module procedure MPIX_Neighborhood_set_targets_f08
+    module procedure MPIX_Neighborhood_set_targets_int
   end interface MPIX_Neighborhood_set_targets
 
   ! Sets a communicator's neighborhood to the edges of another operation, the other way round.
@@ -351,36 +189,8 @@ module mpix_neighbor
   ! Returns the lists of a communicator's neighborhood for an operation, as they were given.
   public :: MPIX_Neighborhood_get
   interface MPIX_Neighborhood_get
-    subroutine MPIX_Neighborhood_get_f08(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
-        targetweights, ierror) &
-        bind(C, name="mpixf_Neighborhood_get")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operation
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(in) :: maxindegree
-      integer(c_int), intent(inout) :: sources(*)
-      integer(c_int), intent(inout) :: sourceweights(..)
-      integer(c_int), intent(in) :: maxoutdegree
-      integer(c_int), intent(inout) :: targets(*)
-      integer(c_int), intent(inout) :: targetweights(..)
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_get_f08
-    subroutine MPIX_Neighborhood_get_int(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
-        targetweights, ierror) &
-        bind(C, name="mpixf_Neighborhood_get")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operation
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: maxindegree
-      integer(c_int), intent(inout) :: sources(*)
-      integer(c_int), intent(inout) :: sourceweights(..)
-      integer(c_int), intent(in) :: maxoutdegree
-      integer(c_int), intent(inout) :: targets(*)
-      integer(c_int), intent(inout) :: targetweights(..)
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_get_int
+    module procedure MPIX_Neighborhood_get_f08
+    module procedure MPIX_Neighborhood_get_int
   end interface MPIX_Neighborhood_get
 
   ! Describes a communicator's neighborhood for an operation in a few lines of text.
@@ -432,63 +242,15 @@ module mpix_neighbor
   ! Sends one block to all targets and receives a block of equal size from each source.
   public :: MPIX_Neighbor_gather
   interface MPIX_Neighbor_gather
-    subroutine MPIX_Neighbor_gather_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_f08
-    subroutine MPIX_Neighbor_gather_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_int
+    module procedure MPIX_Neighbor_gather_f08
+    module procedure MPIX_Neighbor_gather_int
   end interface MPIX_Neighbor_gather
 
   ! MPIX_Neighbor_gather with large counts.
   public :: MPIX_Neighbor_gather_c
   interface MPIX_Neighbor_gather_c
-    subroutine MPIX_Neighbor_gather_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_c_f08
-    subroutine MPIX_Neighbor_gather_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_c_int
+    module procedure MPIX_Neighbor_gather_c_f08
+    module procedure MPIX_Neighbor_gather_c_int
   end interface MPIX_Neighbor_gather_c
 
   ! Starts MPIX_Neighbor_gather and returns once its messages are posted.
@@ -638,71 +400,15 @@ module mpix_neighbor
   ! Sends one block to all targets and receives a block of its own size from each source.
   public :: MPIX_Neighbor_gatherv
   interface MPIX_Neighbor_gatherv
-    subroutine MPIX_Neighbor_gatherv_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_f08
-    subroutine MPIX_Neighbor_gatherv_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_int
+    module procedure MPIX_Neighbor_gatherv_f08
+    module procedure MPIX_Neighbor_gatherv_int
   end interface MPIX_Neighbor_gatherv
 
   ! MPIX_Neighbor_gatherv with large counts.
   public :: MPIX_Neighbor_gatherv_c
   interface MPIX_Neighbor_gatherv_c
-    subroutine MPIX_Neighbor_gatherv_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_c_f08
-    subroutine MPIX_Neighbor_gatherv_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_c_int
+    module procedure MPIX_Neighbor_gatherv_c_f08
+    module procedure MPIX_Neighbor_gatherv_c_int
   end interface MPIX_Neighbor_gatherv_c
 
   ! Starts MPIX_Neighbor_gatherv and returns once its messages are posted.
@@ -860,65 +566,15 @@ module mpix_neighbor
   ! Sends a block of its own to each target and receives a block of equal size from each source.
   public :: MPIX_Neighbor_alltoall
   interface MPIX_Neighbor_alltoall
-    subroutine MPIX_Neighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_f08
-    subroutine MPIX_Neighbor_alltoall_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_int
+    module procedure MPIX_Neighbor_alltoall_f08
+    module procedure MPIX_Neighbor_alltoall_int
   end interface MPIX_Neighbor_alltoall
 
   ! MPIX_Neighbor_alltoall with large counts.
   public :: MPIX_Neighbor_alltoall_c
   interface MPIX_Neighbor_alltoall_c
-    subroutine MPIX_Neighbor_alltoall_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_c_f08
-    subroutine MPIX_Neighbor_alltoall_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_c_int
+    module procedure MPIX_Neighbor_alltoall_c_f08
+    module procedure MPIX_Neighbor_alltoall_c_int
   end interface MPIX_Neighbor_alltoall_c
 
   ! Starts MPIX_Neighbor_alltoall and returns once its messages are posted.
@@ -1068,75 +724,15 @@ module mpix_neighbor
   ! Sends a block of its own size to each target and receives one from each source.
   public :: MPIX_Neighbor_alltoallv
   interface MPIX_Neighbor_alltoallv
-    subroutine MPIX_Neighbor_alltoallv_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
-        recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_f08
-    subroutine MPIX_Neighbor_alltoallv_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
-        recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_int
+    module procedure MPIX_Neighbor_alltoallv_f08
+    module procedure MPIX_Neighbor_alltoallv_int
   end interface MPIX_Neighbor_alltoallv
 
   ! MPIX_Neighbor_alltoallv with large counts.
   public :: MPIX_Neighbor_alltoallv_c
   interface MPIX_Neighbor_alltoallv_c
-    subroutine MPIX_Neighbor_alltoallv_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_c_f08
-    subroutine MPIX_Neighbor_alltoallv_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_c_int
+    module procedure MPIX_Neighbor_alltoallv_c_f08
+    module procedure MPIX_Neighbor_alltoallv_c_int
   end interface MPIX_Neighbor_alltoallv_c
 
   ! Starts MPIX_Neighbor_alltoallv and returns once its messages are posted.
@@ -1302,75 +898,15 @@ module mpix_neighbor
   ! Sends a block of its own size and layout to each target and receives one from each source.
   public :: MPIX_Neighbor_alltoallw
   interface MPIX_Neighbor_alltoallw
-    subroutine MPIX_Neighbor_alltoallw_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_f08
-    subroutine MPIX_Neighbor_alltoallw_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_int
+    module procedure MPIX_Neighbor_alltoallw_f08
+    module procedure MPIX_Neighbor_alltoallw_int
   end interface MPIX_Neighbor_alltoallw
 
   ! MPIX_Neighbor_alltoallw with large counts.
   public :: MPIX_Neighbor_alltoallw_c
   interface MPIX_Neighbor_alltoallw_c
-    subroutine MPIX_Neighbor_alltoallw_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_c_f08
-    subroutine MPIX_Neighbor_alltoallw_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_c_int
+    module procedure MPIX_Neighbor_alltoallw_c_f08
+    module procedure MPIX_Neighbor_alltoallw_c_int
   end interface MPIX_Neighbor_alltoallw_c
 
   ! Starts MPIX_Neighbor_alltoallw and returns once its messages are posted.
@@ -1536,318 +1072,58 @@ module mpix_neighbor
   ! Does for each of several fields what MPIX_Neighbor_alltoallw does, in one exchange.
   public :: MPIX_Neighbor_alltoallw_fields
   interface MPIX_Neighbor_alltoallw_fields
-    subroutine MPIX_Neighbor_alltoallw_fields_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(c_int), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      type(MPI_Datatype), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(c_int), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      type(MPI_Datatype), intent(in) :: recvtypes(..)
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_f08
-    subroutine MPIX_Neighbor_alltoallw_fields_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(c_int), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      integer(c_int), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(c_int), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      integer(c_int), intent(in) :: recvtypes(..)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_int
+    module procedure MPIX_Neighbor_alltoallw_fields_f08
+    module procedure MPIX_Neighbor_alltoallw_fields_int
   end interface MPIX_Neighbor_alltoallw_fields
 
   ! MPIX_Neighbor_alltoallw_fields with large counts.
   public :: MPIX_Neighbor_alltoallw_fields_c
   interface MPIX_Neighbor_alltoallw_fields_c
-    subroutine MPIX_Neighbor_alltoallw_fields_c_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      type(MPI_Datatype), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      type(MPI_Datatype), intent(in) :: recvtypes(..)
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_c_f08
-    subroutine MPIX_Neighbor_alltoallw_fields_c_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      integer(c_int), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      integer(c_int), intent(in) :: recvtypes(..)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_c_int
+    module procedure MPIX_Neighbor_alltoallw_fields_c_f08
+    module procedure MPIX_Neighbor_alltoallw_fields_c_int
   end interface MPIX_Neighbor_alltoallw_fields_c
 
   ! Starts MPIX_Neighbor_alltoallw_fields and returns once its messages are posted.
   public :: MPIX_Ineighbor_alltoallw_fields
   interface MPIX_Ineighbor_alltoallw_fields
-    subroutine MPIX_Ineighbor_alltoallw_fields_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw_fields")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(c_int), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      type(MPI_Datatype), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(c_int), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      type(MPI_Datatype), intent(in) :: recvtypes(..)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_fields_f08
-    subroutine MPIX_Ineighbor_alltoallw_fields_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw_fields")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(c_int), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      integer(c_int), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(c_int), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      integer(c_int), intent(in) :: recvtypes(..)
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_fields_int
+    module procedure MPIX_Ineighbor_alltoallw_fields_f08
+    module procedure MPIX_Ineighbor_alltoallw_fields_int
   end interface MPIX_Ineighbor_alltoallw_fields
 
   ! MPIX_Ineighbor_alltoallw_fields with large counts.
   public :: MPIX_Ineighbor_alltoallw_fields_c
   interface MPIX_Ineighbor_alltoallw_fields_c
-    subroutine MPIX_Ineighbor_alltoallw_fields_c_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw_fields_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      type(MPI_Datatype), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      type(MPI_Datatype), intent(in) :: recvtypes(..)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_fields_c_f08
-    subroutine MPIX_Ineighbor_alltoallw_fields_c_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw_fields_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      integer(c_int), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      integer(c_int), intent(in) :: recvtypes(..)
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_fields_c_int
+    module procedure MPIX_Ineighbor_alltoallw_fields_c_f08
+    module procedure MPIX_Ineighbor_alltoallw_fields_c_int
   end interface MPIX_Ineighbor_alltoallw_fields_c
 
   ! Makes a persistent MPIX_Neighbor_alltoallw_fields, which MPIX_Request_start runs any number of
   ! times.
   public :: MPIX_Neighbor_alltoallw_fields_plan
   interface MPIX_Neighbor_alltoallw_fields_plan
-    subroutine MPIX_Neighbor_alltoallw_fields_plan_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields_plan")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(c_int), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      type(MPI_Datatype), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(c_int), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      type(MPI_Datatype), intent(in) :: recvtypes(..)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_plan_f08
-    subroutine MPIX_Neighbor_alltoallw_fields_plan_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
-        recvcounts, recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields_plan")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(c_int), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      integer(c_int), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(c_int), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      integer(c_int), intent(in) :: recvtypes(..)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_plan_int
+    module procedure MPIX_Neighbor_alltoallw_fields_plan_f08
+    module procedure MPIX_Neighbor_alltoallw_fields_plan_int
   end interface MPIX_Neighbor_alltoallw_fields_plan
 
   ! MPIX_Neighbor_alltoallw_fields_plan with large counts.
   public :: MPIX_Neighbor_alltoallw_fields_plan_c
   interface MPIX_Neighbor_alltoallw_fields_plan_c
-    subroutine MPIX_Neighbor_alltoallw_fields_plan_c_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, &
-        recvbufs, recvcounts, recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields_plan_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      type(MPI_Datatype), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      type(MPI_Datatype), intent(in) :: recvtypes(..)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_plan_c_f08
-    subroutine MPIX_Neighbor_alltoallw_fields_plan_c_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, &
-        recvbufs, recvcounts, recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_fields_plan_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: nfields
-      integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
-      integer(c_int), intent(in) :: sendtypes(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
-      integer(c_int), intent(in) :: recvtypes(..)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_fields_plan_c_int
+    module procedure MPIX_Neighbor_alltoallw_fields_plan_c_f08
+    module procedure MPIX_Neighbor_alltoallw_fields_plan_c_int
   end interface MPIX_Neighbor_alltoallw_fields_plan_c
 
   ! Sends one block to all targets and combines the blocks of all sources elementwise into one.
   public :: MPIX_Neighbor_reduce
   interface MPIX_Neighbor_reduce
-    subroutine MPIX_Neighbor_reduce_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_f08
-    subroutine MPIX_Neighbor_reduce_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_int
+    module procedure MPIX_Neighbor_reduce_f08
+    module procedure MPIX_Neighbor_reduce_int
   end interface MPIX_Neighbor_reduce
 
   ! MPIX_Neighbor_reduce with large counts.
   public :: MPIX_Neighbor_reduce_c
   interface MPIX_Neighbor_reduce_c
-    subroutine MPIX_Neighbor_reduce_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_c_f08
-    subroutine MPIX_Neighbor_reduce_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_c_int
+    module procedure MPIX_Neighbor_reduce_c_f08
+    module procedure MPIX_Neighbor_reduce_c_int
   end interface MPIX_Neighbor_reduce_c
 
   ! Starts MPIX_Neighbor_reduce and returns once its messages are posted.
@@ -2006,75 +1282,15 @@ module mpix_neighbor
   ! one.
   public :: MPIX_Neighbor_reducev
   interface MPIX_Neighbor_reducev
-    subroutine MPIX_Neighbor_reducev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_f08
-    subroutine MPIX_Neighbor_reducev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_int
+    module procedure MPIX_Neighbor_reducev_f08
+    module procedure MPIX_Neighbor_reducev_int
   end interface MPIX_Neighbor_reducev
 
   ! MPIX_Neighbor_reducev with large counts.
   public :: MPIX_Neighbor_reducev_c
   interface MPIX_Neighbor_reducev_c
-    subroutine MPIX_Neighbor_reducev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
-        op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_c_f08
-    subroutine MPIX_Neighbor_reducev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
-        op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_c_int
+    module procedure MPIX_Neighbor_reducev_c_f08
+    module procedure MPIX_Neighbor_reducev_c_int
   end interface MPIX_Neighbor_reducev_c
 
   ! Starts MPIX_Neighbor_reducev and returns once its messages are posted.
@@ -2241,71 +1457,15 @@ module mpix_neighbor
   ! place.
   public :: MPIX_Neighbor_accumulate
   interface MPIX_Neighbor_accumulate
-    subroutine MPIX_Neighbor_accumulate_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_accumulate")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulate_f08
-    subroutine MPIX_Neighbor_accumulate_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_accumulate")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulate_int
+    module procedure MPIX_Neighbor_accumulate_f08
+    module procedure MPIX_Neighbor_accumulate_int
   end interface MPIX_Neighbor_accumulate
 
   ! MPIX_Neighbor_accumulate with large counts.
   public :: MPIX_Neighbor_accumulate_c
   interface MPIX_Neighbor_accumulate_c
-    subroutine MPIX_Neighbor_accumulate_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_accumulate_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulate_c_f08
-    subroutine MPIX_Neighbor_accumulate_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_accumulate_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulate_c_int
+    module procedure MPIX_Neighbor_accumulate_c_f08
+    module procedure MPIX_Neighbor_accumulate_c_int
   end interface MPIX_Neighbor_accumulate_c
 
   ! Starts MPIX_Neighbor_accumulate and returns once its messages are posted.
@@ -2464,79 +1624,15 @@ module mpix_neighbor
   ! its place.
   public :: MPIX_Neighbor_accumulatev
   interface MPIX_Neighbor_accumulatev
-    subroutine MPIX_Neighbor_accumulatev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatev")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatev_f08
-    subroutine MPIX_Neighbor_accumulatev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatev")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatev_int
+    module procedure MPIX_Neighbor_accumulatev_f08
+    module procedure MPIX_Neighbor_accumulatev_int
   end interface MPIX_Neighbor_accumulatev
 
   ! MPIX_Neighbor_accumulatev with large counts.
   public :: MPIX_Neighbor_accumulatev_c
   interface MPIX_Neighbor_accumulatev_c
-    subroutine MPIX_Neighbor_accumulatev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatev_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatev_c_f08
-    subroutine MPIX_Neighbor_accumulatev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatev_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatev_c_int
+    module procedure MPIX_Neighbor_accumulatev_c_f08
+    module procedure MPIX_Neighbor_accumulatev_c_int
   end interface MPIX_Neighbor_accumulatev_c
 
   ! Starts MPIX_Neighbor_accumulatev and returns once its messages are posted.
@@ -2711,79 +1807,15 @@ module mpix_neighbor
   ! what is in its place.
   public :: MPIX_Neighbor_accumulatew
   interface MPIX_Neighbor_accumulatew
-    subroutine MPIX_Neighbor_accumulatew_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatew")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatew_f08
-    subroutine MPIX_Neighbor_accumulatew_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatew")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatew_int
+    module procedure MPIX_Neighbor_accumulatew_f08
+    module procedure MPIX_Neighbor_accumulatew_int
   end interface MPIX_Neighbor_accumulatew
 
   ! MPIX_Neighbor_accumulatew with large counts.
   public :: MPIX_Neighbor_accumulatew_c
   interface MPIX_Neighbor_accumulatew_c
-    subroutine MPIX_Neighbor_accumulatew_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatew_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatew_c_f08
-    subroutine MPIX_Neighbor_accumulatew_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_accumulatew_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_accumulatew_c_int
+    module procedure MPIX_Neighbor_accumulatew_c_f08
+    module procedure MPIX_Neighbor_accumulatew_c_int
   end interface MPIX_Neighbor_accumulatew_c
 
   ! Starts MPIX_Neighbor_accumulatew and returns once its messages are posted.
@@ -3101,153 +2133,29 @@ module mpix_neighbor
   ! it need not know of.
   public :: MPIX_Sparse_exchange
   interface MPIX_Sparse_exchange
-    subroutine MPIX_Sparse_exchange_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
-        comm, result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_f08
-    subroutine MPIX_Sparse_exchange_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
-        comm, result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_int
+    module procedure MPIX_Sparse_exchange_f08
+    module procedure MPIX_Sparse_exchange_int
   end interface MPIX_Sparse_exchange
 
   ! MPIX_Sparse_exchange with large counts.
   public :: MPIX_Sparse_exchange_c
   interface MPIX_Sparse_exchange_c
-    subroutine MPIX_Sparse_exchange_c_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
-        info, comm, result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_c_f08
-    subroutine MPIX_Sparse_exchange_c_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
-        info, comm, result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_c_int
+    module procedure MPIX_Sparse_exchange_c_f08
+    module procedure MPIX_Sparse_exchange_c_int
   end interface MPIX_Sparse_exchange_c
 
   ! Does what MPIX_Sparse_exchange does, with messages of one size.
   public :: MPIX_Sparse_exchange_block
   interface MPIX_Sparse_exchange_block
-    subroutine MPIX_Sparse_exchange_block_f08(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
-        result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_block")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_block_f08
-    subroutine MPIX_Sparse_exchange_block_int(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
-        result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_block")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_block_int
+    module procedure MPIX_Sparse_exchange_block_f08
+    module procedure MPIX_Sparse_exchange_block_int
   end interface MPIX_Sparse_exchange_block
 
   ! MPIX_Sparse_exchange_block with large counts.
   public :: MPIX_Sparse_exchange_block_c
   interface MPIX_Sparse_exchange_block_c
-    subroutine MPIX_Sparse_exchange_block_c_f08(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
-        result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_block_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_block_c_f08
-    subroutine MPIX_Sparse_exchange_block_c_int(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
-        result, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_block_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Sparse_result), intent(inout) :: result
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_block_c_int
+    module procedure MPIX_Sparse_exchange_block_c_f08
+    module procedure MPIX_Sparse_exchange_block_c_int
   end interface MPIX_Sparse_exchange_block_c
 
   ! Finds out which processes have the caller among their targets.
@@ -3281,83 +2189,15 @@ module mpix_neighbor
   ! of making a result.
   public :: MPIX_Sparse_exchange_each
   interface MPIX_Sparse_exchange_each
-    subroutine MPIX_Sparse_exchange_each_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
-        function, context, info, comm, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_each")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(MPI_Datatype), intent(in) :: recvtype
-      procedure(MPIX_Sparse_function) :: function
-      type(c_ptr), value :: context
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_each_f08
-    subroutine MPIX_Sparse_exchange_each_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
-        function, context, info, comm, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_each")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      integer(c_int), intent(in) :: recvtype
-      procedure(MPIX_Sparse_function) :: function
-      type(c_ptr), value :: context
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_each_int
+    module procedure MPIX_Sparse_exchange_each_f08
+    module procedure MPIX_Sparse_exchange_each_int
   end interface MPIX_Sparse_exchange_each
 
   ! MPIX_Sparse_exchange_each with large counts.
   public :: MPIX_Sparse_exchange_each_c
   interface MPIX_Sparse_exchange_each_c
-    subroutine MPIX_Sparse_exchange_each_c_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
-        function, context, info, comm, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_each_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(MPI_Datatype), intent(in) :: recvtype
-      procedure(MPIX_Sparse_function) :: function
-      type(c_ptr), value :: context
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_each_c_f08
-    subroutine MPIX_Sparse_exchange_each_c_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
-        function, context, info, comm, ierror) &
-        bind(C, name="mpixf_Sparse_exchange_each_c")
-      import
-      implicit none
-      integer(c_int), intent(in) :: ntargets
-      integer(c_int), intent(in) :: targets(*)
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      integer(c_int), intent(in) :: recvtype
-      procedure(MPIX_Sparse_function) :: function
-      type(c_ptr), value :: context
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_exchange_each_c_int
+    module procedure MPIX_Sparse_exchange_each_c_f08
+    module procedure MPIX_Sparse_exchange_each_c_int
   end interface MPIX_Sparse_exchange_each_c
 
   ! Starts MPIX_Sparse_exchange and returns; MPIX_Sparse_test and MPIX_Sparse_wait complete it.
@@ -3519,17 +2359,6 @@ module mpix_neighbor
 
   ! Copies all messages of a sparse exchange into a buffer, one after the other, in order.
   public :: MPIX_Sparse_copy
-  interface
-    subroutine MPIX_Sparse_copy(result, maxcount, recvbuf, ierror) &
-        bind(C, name="mpixf_Sparse_copy")
-      import
-      implicit none
-      type(MPIX_Sparse_result), intent(in) :: result
-      integer(MPI_COUNT_KIND), intent(in) :: maxcount
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_copy
-  end interface
 
   ! Frees the result of a sparse exchange.
   public :: MPIX_Sparse_free
@@ -3757,35 +2586,9 @@ module mpix_neighbor
 
   ! Stores values in elements of a process.
   public :: MPIX_Sparse_window_put
-  interface
-    subroutine MPIX_Sparse_window_put(origin, count, target, indices, window, ierror) &
-        bind(C, name="mpixf_Sparse_window_put")
-      import
-      implicit none
-      type(*), intent(in) :: origin(..)
-      integer(c_int), intent(in) :: count
-      integer(c_int), intent(in) :: target
-      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
-      type(MPIX_Sparse_window), intent(in) :: window
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_window_put
-  end interface
 
   ! MPIX_Sparse_window_put with large counts.
   public :: MPIX_Sparse_window_put_c
-  interface
-    subroutine MPIX_Sparse_window_put_c(origin, count, target, indices, window, ierror) &
-        bind(C, name="mpixf_Sparse_window_put_c")
-      import
-      implicit none
-      type(*), intent(in) :: origin(..)
-      integer(MPI_COUNT_KIND), intent(in) :: count
-      integer(c_int), intent(in) :: target
-      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
-      type(MPIX_Sparse_window), intent(in) :: window
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_window_put_c
-  end interface
 
   ! Reads elements of a process.
   public :: MPIX_Sparse_window_get
@@ -3822,59 +2625,15 @@ module mpix_neighbor
   ! Combines values with elements of a process.
   public :: MPIX_Sparse_window_accumulate
   interface MPIX_Sparse_window_accumulate
-    subroutine MPIX_Sparse_window_accumulate_f08(origin, count, target, indices, op, window, ierror) &
-        bind(C, name="mpixf_Sparse_window_accumulate")
-      import
-      implicit none
-      type(*), intent(in) :: origin(..)
-      integer(c_int), intent(in) :: count
-      integer(c_int), intent(in) :: target
-      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
-      type(MPI_Op), intent(in) :: op
-      type(MPIX_Sparse_window), intent(in) :: window
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_window_accumulate_f08
-    subroutine MPIX_Sparse_window_accumulate_int(origin, count, target, indices, op, window, ierror) &
-        bind(C, name="mpixf_Sparse_window_accumulate")
-      import
-      implicit none
-      type(*), intent(in) :: origin(..)
-      integer(c_int), intent(in) :: count
-      integer(c_int), intent(in) :: target
-      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
-      integer(c_int), intent(in) :: op
-      type(MPIX_Sparse_window), intent(in) :: window
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_window_accumulate_int
+    module procedure MPIX_Sparse_window_accumulate_f08
+    module procedure MPIX_Sparse_window_accumulate_int
   end interface MPIX_Sparse_window_accumulate
 
   ! MPIX_Sparse_window_accumulate with large counts.
   public :: MPIX_Sparse_window_accumulate_c
   interface MPIX_Sparse_window_accumulate_c
-    subroutine MPIX_Sparse_window_accumulate_c_f08(origin, count, target, indices, op, window, ierror) &
-        bind(C, name="mpixf_Sparse_window_accumulate_c")
-      import
-      implicit none
-      type(*), intent(in) :: origin(..)
-      integer(MPI_COUNT_KIND), intent(in) :: count
-      integer(c_int), intent(in) :: target
-      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
-      type(MPI_Op), intent(in) :: op
-      type(MPIX_Sparse_window), intent(in) :: window
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_window_accumulate_c_f08
-    subroutine MPIX_Sparse_window_accumulate_c_int(origin, count, target, indices, op, window, ierror) &
-        bind(C, name="mpixf_Sparse_window_accumulate_c")
-      import
-      implicit none
-      type(*), intent(in) :: origin(..)
-      integer(MPI_COUNT_KIND), intent(in) :: count
-      integer(c_int), intent(in) :: target
-      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
-      integer(c_int), intent(in) :: op
-      type(MPIX_Sparse_window), intent(in) :: window
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_window_accumulate_c_int
+    module procedure MPIX_Sparse_window_accumulate_c_f08
+    module procedure MPIX_Sparse_window_accumulate_c_int
   end interface MPIX_Sparse_window_accumulate_c
 
   ! Reads elements of a process, and combines values with them.
@@ -4202,6 +2961,358 @@ contains
     differ_Sparse_window = transfer(a%MPIX_VAL, 0_c_intptr_t) /= transfer(b%MPIX_VAL, 0_c_intptr_t)
   end function differ_Sparse_window
 
+  subroutine MPIX_Neighborhood_set_f08(operations, indegree, sources, sourceweights, outdegree, targets, &
+      targetweights, info, comm, ierror)
+    integer(c_int), intent(in) :: operations
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operations, indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, &
+          ierror) &
+          bind(C, name="mpixf_Neighborhood_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operations
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operations, indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighborhood_set_f08
+
+  subroutine MPIX_Neighborhood_set_int(operations, indegree, sources, sourceweights, outdegree, targets, &
+      targetweights, info, comm, ierror)
+    integer(c_int), intent(in) :: operations
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operations, indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, &
+          ierror) &
+          bind(C, name="mpixf_Neighborhood_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operations
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operations, indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighborhood_set_int
+
+  subroutine MPIX_Neighbor_gather_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gather_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighbor_gather_set_f08
+
+  subroutine MPIX_Neighbor_gather_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gather_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighbor_gather_set_int
+
+  subroutine MPIX_Neighbor_alltoall_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoall_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoall_set_f08
+
+  subroutine MPIX_Neighbor_alltoall_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoall_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoall_set_int
+
+  subroutine MPIX_Neighbor_reduce_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reduce_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighbor_reduce_set_f08
+
+  subroutine MPIX_Neighbor_reduce_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: indegree
+    integer(c_int), intent(in) :: sources(*)
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reduce_set")
+        import
+        implicit none
+        integer(c_int), intent(in) :: indegree
+        integer(c_int), intent(in) :: sources(*)
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(indegree, sources, sourceweights, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighbor_reduce_set_int
+
+  subroutine MPIX_Neighborhood_set_group_f08(operations, sourcegroup, sourceweights, targetgroup, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: operations
+    type(MPI_Group), intent(in) :: sourcegroup
+    integer(c_int), intent(in) :: sourceweights(..)
+    type(MPI_Group), intent(in) :: targetgroup
+    integer(c_int), intent(in) :: targetweights(..)
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operations, sourcegroup, sourceweights, targetgroup, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighborhood_set_group")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operations
+        type(MPI_Group), intent(in) :: sourcegroup
+        integer(c_int), intent(in) :: sourceweights(..)
+        type(MPI_Group), intent(in) :: targetgroup
+        integer(c_int), intent(in) :: targetweights(..)
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operations, sourcegroup, sourceweights, targetgroup, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighborhood_set_group_f08
+
+  subroutine MPIX_Neighborhood_set_group_int(operations, sourcegroup, sourceweights, targetgroup, targetweights, info, &
+      comm, ierror)
+    integer(c_int), intent(in) :: operations
+    integer(c_int), intent(in) :: sourcegroup
+    integer(c_int), intent(in) :: sourceweights(..)
+    integer(c_int), intent(in) :: targetgroup
+    integer(c_int), intent(in) :: targetweights(..)
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operations, sourcegroup, sourceweights, targetgroup, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighborhood_set_group")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operations
+        integer(c_int), intent(in) :: sourcegroup
+        integer(c_int), intent(in) :: sourceweights(..)
+        integer(c_int), intent(in) :: targetgroup
+        integer(c_int), intent(in) :: targetweights(..)
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operations, sourcegroup, sourceweights, targetgroup, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighborhood_set_group_int
+
+  subroutine MPIX_Neighborhood_set_targets_f08(operations, outdegree, targets, targetweights, info, comm, ierror)
+    integer(c_int), intent(in) :: operations
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operations, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighborhood_set_targets")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operations
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operations, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighborhood_set_targets_f08
+
+  subroutine MPIX_Neighborhood_set_targets_int(operations, outdegree, targets, targetweights, info, comm, ierror)
+    integer(c_int), intent(in) :: operations
+    integer(c_int), intent(in) :: outdegree
+    integer(c_int), intent(in) :: targets(*)
+    integer(c_int), intent(in) :: targetweights(..)
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operations, outdegree, targets, targetweights, info, comm, ierror) &
+          bind(C, name="mpixf_Neighborhood_set_targets")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operations
+        integer(c_int), intent(in) :: outdegree
+        integer(c_int), intent(in) :: targets(*)
+        integer(c_int), intent(in) :: targetweights(..)
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operations, outdegree, targets, targetweights, info, comm, ierror)
+  end subroutine MPIX_Neighborhood_set_targets_int
+
   subroutine MPIX_Neighborhood_get_count_f08(operation, comm, indegree, outdegree, weighted, ierror)
     integer(c_int), intent(in) :: operation
     type(MPI_Comm), intent(in) :: comm
@@ -4253,6 +3364,1912 @@ contains
     call in_c(operation, comm, indegree, outdegree, weighted_in_c, ierror)
     weighted = weighted_in_c /= 0
   end subroutine MPIX_Neighborhood_get_count_int
+
+  subroutine MPIX_Neighborhood_get_f08(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
+      targetweights, ierror)
+    integer(c_int), intent(in) :: operation
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: maxindegree
+    integer(c_int), intent(inout) :: sources(*)
+    integer(c_int), intent(inout) :: sourceweights(..)
+    integer(c_int), intent(in) :: maxoutdegree
+    integer(c_int), intent(inout) :: targets(*)
+    integer(c_int), intent(inout) :: targetweights(..)
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, targetweights, &
+          ierror) &
+          bind(C, name="mpixf_Neighborhood_get")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operation
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(in) :: maxindegree
+        integer(c_int), intent(inout) :: sources(*)
+        integer(c_int), intent(inout) :: sourceweights(..)
+        integer(c_int), intent(in) :: maxoutdegree
+        integer(c_int), intent(inout) :: targets(*)
+        integer(c_int), intent(inout) :: targetweights(..)
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, targetweights, ierror)
+  end subroutine MPIX_Neighborhood_get_f08
+
+  subroutine MPIX_Neighborhood_get_int(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
+      targetweights, ierror)
+    integer(c_int), intent(in) :: operation
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: maxindegree
+    integer(c_int), intent(inout) :: sources(*)
+    integer(c_int), intent(inout) :: sourceweights(..)
+    integer(c_int), intent(in) :: maxoutdegree
+    integer(c_int), intent(inout) :: targets(*)
+    integer(c_int), intent(inout) :: targetweights(..)
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, targetweights, &
+          ierror) &
+          bind(C, name="mpixf_Neighborhood_get")
+        import
+        implicit none
+        integer(c_int), intent(in) :: operation
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(in) :: maxindegree
+        integer(c_int), intent(inout) :: sources(*)
+        integer(c_int), intent(inout) :: sourceweights(..)
+        integer(c_int), intent(in) :: maxoutdegree
+        integer(c_int), intent(inout) :: targets(*)
+        integer(c_int), intent(inout) :: targetweights(..)
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, targetweights, ierror)
+  end subroutine MPIX_Neighborhood_get_int
+
+  subroutine MPIX_Neighbor_gather_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gather")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gather_f08
+
+  subroutine MPIX_Neighbor_gather_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gather")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gather_int
+
+  subroutine MPIX_Neighbor_gather_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gather_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gather_c_f08
+
+  subroutine MPIX_Neighbor_gather_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gather_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gather_c_int
+
+  subroutine MPIX_Neighbor_gatherv_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, &
+      ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(c_int), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcounts, &
+          recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gatherv")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(c_int), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gatherv_f08
+
+  subroutine MPIX_Neighbor_gatherv_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, &
+      ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(c_int), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcounts, &
+          recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gatherv")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(c_int), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gatherv_int
+
+  subroutine MPIX_Neighbor_gatherv_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+      comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcounts, &
+          recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gatherv_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gatherv_c_f08
+
+  subroutine MPIX_Neighbor_gatherv_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+      comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcounts, &
+          recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_gatherv_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_gatherv_c_int
+
+  subroutine MPIX_Neighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoall")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoall_f08
+
+  subroutine MPIX_Neighbor_alltoall_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoall")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoall_int
+
+  subroutine MPIX_Neighbor_alltoall_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoall_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoall_c_f08
+
+  subroutine MPIX_Neighbor_alltoall_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoall_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoall_c_int
+
+  subroutine MPIX_Neighbor_alltoallv_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
+      recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(c_int), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallv")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(c_int), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallv_f08
+
+  subroutine MPIX_Neighbor_alltoallv_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
+      recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(c_int), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallv")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(c_int), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallv_int
+
+  subroutine MPIX_Neighbor_alltoallv_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
+      recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallv_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallv_c_f08
+
+  subroutine MPIX_Neighbor_alltoallv_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
+      recvtype, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallv_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallv_c_int
+
+  subroutine MPIX_Neighbor_alltoallw_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, &
+      recvtypes, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtypes(*)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtypes(*)
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_f08
+
+  subroutine MPIX_Neighbor_alltoallw_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, &
+      recvtypes, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtypes(*)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtypes(*)
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_int
+
+  subroutine MPIX_Neighbor_alltoallw_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+      recvdispls, recvtypes, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtypes(*)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtypes(*)
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_c_f08
+
+  subroutine MPIX_Neighbor_alltoallw_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+      recvdispls, recvtypes, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtypes(*)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtypes(*)
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, comm, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_c_int
+
+  subroutine MPIX_Neighbor_alltoallw_fields_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(c_int), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    type(MPI_Datatype), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(c_int), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    type(MPI_Datatype), intent(in) :: recvtypes(..)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(c_int), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        type(MPI_Datatype), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(c_int), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        type(MPI_Datatype), intent(in) :: recvtypes(..)
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_f08
+
+  subroutine MPIX_Neighbor_alltoallw_fields_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(c_int), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    integer(c_int), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(c_int), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    integer(c_int), intent(in) :: recvtypes(..)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(c_int), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        integer(c_int), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(c_int), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        integer(c_int), intent(in) :: recvtypes(..)
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_int
+
+  subroutine MPIX_Neighbor_alltoallw_fields_c_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    type(MPI_Datatype), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    type(MPI_Datatype), intent(in) :: recvtypes(..)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        type(MPI_Datatype), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        type(MPI_Datatype), intent(in) :: recvtypes(..)
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_c_f08
+
+  subroutine MPIX_Neighbor_alltoallw_fields_c_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    integer(c_int), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    integer(c_int), intent(in) :: recvtypes(..)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        integer(c_int), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        integer(c_int), intent(in) :: recvtypes(..)
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_c_int
+
+  subroutine MPIX_Ineighbor_alltoallw_fields_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(c_int), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    type(MPI_Datatype), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(c_int), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    type(MPI_Datatype), intent(in) :: recvtypes(..)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, request, ierror) &
+          bind(C, name="mpixf_Ineighbor_alltoallw_fields")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(c_int), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        type(MPI_Datatype), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(c_int), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        type(MPI_Datatype), intent(in) :: recvtypes(..)
+        type(MPI_Comm), intent(in) :: comm
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        request, ierror)
+  end subroutine MPIX_Ineighbor_alltoallw_fields_f08
+
+  subroutine MPIX_Ineighbor_alltoallw_fields_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(c_int), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    integer(c_int), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(c_int), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    integer(c_int), intent(in) :: recvtypes(..)
+    integer(c_int), intent(in) :: comm
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, request, ierror) &
+          bind(C, name="mpixf_Ineighbor_alltoallw_fields")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(c_int), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        integer(c_int), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(c_int), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        integer(c_int), intent(in) :: recvtypes(..)
+        integer(c_int), intent(in) :: comm
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        request, ierror)
+  end subroutine MPIX_Ineighbor_alltoallw_fields_int
+
+  subroutine MPIX_Ineighbor_alltoallw_fields_c_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    type(MPI_Datatype), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    type(MPI_Datatype), intent(in) :: recvtypes(..)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, request, ierror) &
+          bind(C, name="mpixf_Ineighbor_alltoallw_fields_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        type(MPI_Datatype), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        type(MPI_Datatype), intent(in) :: recvtypes(..)
+        type(MPI_Comm), intent(in) :: comm
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        request, ierror)
+  end subroutine MPIX_Ineighbor_alltoallw_fields_c_f08
+
+  subroutine MPIX_Ineighbor_alltoallw_fields_c_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    integer(c_int), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    integer(c_int), intent(in) :: recvtypes(..)
+    integer(c_int), intent(in) :: comm
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, request, ierror) &
+          bind(C, name="mpixf_Ineighbor_alltoallw_fields_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        integer(c_int), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        integer(c_int), intent(in) :: recvtypes(..)
+        integer(c_int), intent(in) :: comm
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        request, ierror)
+  end subroutine MPIX_Ineighbor_alltoallw_fields_c_int
+
+  subroutine MPIX_Neighbor_alltoallw_fields_plan_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, info, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(c_int), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    type(MPI_Datatype), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(c_int), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    type(MPI_Datatype), intent(in) :: recvtypes(..)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, info, request, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields_plan")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(c_int), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        type(MPI_Datatype), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(c_int), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        type(MPI_Datatype), intent(in) :: recvtypes(..)
+        type(MPI_Comm), intent(in) :: comm
+        type(MPI_Info), intent(in) :: info
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        info, request, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_plan_f08
+
+  subroutine MPIX_Neighbor_alltoallw_fields_plan_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, info, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(c_int), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    integer(c_int), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(c_int), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    integer(c_int), intent(in) :: recvtypes(..)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: info
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, info, request, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields_plan")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(c_int), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        integer(c_int), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(c_int), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        integer(c_int), intent(in) :: recvtypes(..)
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(in) :: info
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        info, request, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_plan_int
+
+  subroutine MPIX_Neighbor_alltoallw_fields_plan_c_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, info, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    type(MPI_Datatype), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    type(MPI_Datatype), intent(in) :: recvtypes(..)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, info, request, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields_plan_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        type(MPI_Datatype), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        type(MPI_Datatype), intent(in) :: recvtypes(..)
+        type(MPI_Comm), intent(in) :: comm
+        type(MPI_Info), intent(in) :: info
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        info, request, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_plan_c_f08
+
+  subroutine MPIX_Neighbor_alltoallw_fields_plan_c_int(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
+      recvcounts, recvdispls, recvtypes, comm, info, request, ierror)
+    integer(c_int), intent(in) :: nfields
+    integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+    integer(c_int), intent(in) :: sendtypes(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+    integer(c_int), intent(in) :: recvtypes(..)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: info
+    type(MPIX_Request), intent(inout) :: request
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, &
+          recvtypes, comm, info, request, ierror) &
+          bind(C, name="mpixf_Neighbor_alltoallw_fields_plan_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: nfields
+        integer(MPI_ADDRESS_KIND), intent(in) :: sendbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(..)
+        integer(c_int), intent(in) :: sendtypes(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvbufs(*)
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(..)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(..)
+        integer(c_int), intent(in) :: recvtypes(..)
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(in) :: info
+        type(MPIX_Request), intent(inout) :: request
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, recvcounts, recvdispls, recvtypes, comm, &
+        info, request, ierror)
+  end subroutine MPIX_Neighbor_alltoallw_fields_plan_c_int
+
+  subroutine MPIX_Neighbor_reduce_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reduce")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reduce_f08
+
+  subroutine MPIX_Neighbor_reduce_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reduce")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reduce_int
+
+  subroutine MPIX_Neighbor_reduce_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reduce_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reduce_c_f08
+
+  subroutine MPIX_Neighbor_reduce_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reduce_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reduce_c_int
+
+  subroutine MPIX_Neighbor_reducev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+      comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcount, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reducev")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reducev_f08
+
+  subroutine MPIX_Neighbor_reducev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+      comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcount, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reducev")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reducev_int
+
+  subroutine MPIX_Neighbor_reducev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+      comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcount, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reducev_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reducev_c_f08
+
+  subroutine MPIX_Neighbor_reducev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+      comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcount, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_reducev_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_reducev_c_int
+
+  subroutine MPIX_Neighbor_accumulate_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+      ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulate")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulate_f08
+
+  subroutine MPIX_Neighbor_accumulate_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+      ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulate")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulate_int
+
+  subroutine MPIX_Neighbor_accumulate_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+      ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulate_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulate_c_f08
+
+  subroutine MPIX_Neighbor_accumulate_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+      ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcount, sendtype, recvbuf, recvbuf_is_dense, recvcount, recvtype, &
+          op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulate_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcount
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcount, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulate_c_int
+
+  subroutine MPIX_Neighbor_accumulatev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
+      recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(c_int), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatev")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(c_int), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatev_f08
+
+  subroutine MPIX_Neighbor_accumulatev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
+      recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(c_int), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatev")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(c_int), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatev_int
+
+  subroutine MPIX_Neighbor_accumulatev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+      recvdispls, recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatev_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatev_c_f08
+
+  subroutine MPIX_Neighbor_accumulatev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+      recvdispls, recvtype, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtype, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatev_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtype, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtype, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatev_c_int
+
+  subroutine MPIX_Neighbor_accumulatew_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+      recvdispls, recvtypes, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtypes(*)
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatew")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtypes(*)
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatew_f08
+
+  subroutine MPIX_Neighbor_accumulatew_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+      recvdispls, recvtypes, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtypes(*)
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatew")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtypes(*)
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatew_int
+
+  subroutine MPIX_Neighbor_accumulatew_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+      recvdispls, recvtypes, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    type(MPI_Datatype), intent(in) :: recvtypes(*)
+    type(MPI_Op), intent(in) :: op
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatew_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        type(MPI_Datatype), intent(in) :: recvtypes(*)
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatew_c_f08
+
+  subroutine MPIX_Neighbor_accumulatew_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+      recvdispls, recvtypes, op, comm, ierror)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtypes(*)
+    type(*) :: recvbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+    integer(c_int), intent(in) :: recvtypes(*)
+    integer(c_int), intent(in) :: op
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtypes, recvbuf, recvbuf_is_dense, &
+          recvcounts, recvdispls, recvtypes, op, comm, ierror) &
+          bind(C, name="mpixf_Neighbor_accumulatew_c")
+        import
+        implicit none
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtypes(*)
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+        integer(c_int), intent(in) :: recvtypes(*)
+        integer(c_int), intent(in) :: op
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, sendtypes, recvbuf, &
+        merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), recvcounts, recvdispls, recvtypes, op, comm, ierror)
+  end subroutine MPIX_Neighbor_accumulatew_c_int
 
   subroutine MPIX_Request_test(request, flag, ierror)
     type(MPIX_Request), intent(inout) :: request
@@ -4318,6 +5335,450 @@ contains
     flag = flag_in_c /= 0
   end subroutine MPIX_Request_test_source
 
+  subroutine MPIX_Sparse_exchange_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
+      comm, result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, info, &
+          comm, result, ierror) &
+          bind(C, name="mpixf_Sparse_exchange")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_f08
+
+  subroutine MPIX_Sparse_exchange_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
+      comm, result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, info, &
+          comm, result, ierror) &
+          bind(C, name="mpixf_Sparse_exchange")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_int
+
+  subroutine MPIX_Sparse_exchange_c_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
+      comm, result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, info, &
+          comm, result, ierror) &
+          bind(C, name="mpixf_Sparse_exchange_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_c_f08
+
+  subroutine MPIX_Sparse_exchange_c_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
+      comm, result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, info, &
+          comm, result, ierror) &
+          bind(C, name="mpixf_Sparse_exchange_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_c_int
+
+  subroutine MPIX_Sparse_exchange_block_f08(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
+      result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcount, sendtype, recvtype, info, comm, result, &
+          ierror) &
+          bind(C, name="mpixf_Sparse_exchange_block")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, &
+        recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_block_f08
+
+  subroutine MPIX_Sparse_exchange_block_int(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
+      result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcount, sendtype, recvtype, info, comm, result, &
+          ierror) &
+          bind(C, name="mpixf_Sparse_exchange_block")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, &
+        recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_block_int
+
+  subroutine MPIX_Sparse_exchange_block_c_f08(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
+      result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Datatype), intent(in) :: recvtype
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcount, sendtype, recvtype, info, comm, result, &
+          ierror) &
+          bind(C, name="mpixf_Sparse_exchange_block_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(MPI_Datatype), intent(in) :: recvtype
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, &
+        recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_block_c_f08
+
+  subroutine MPIX_Sparse_exchange_block_c_int(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
+      result, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int), intent(in) :: sendtype
+    integer(c_int), intent(in) :: recvtype
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    type(MPIX_Sparse_result), intent(inout) :: result
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcount, sendtype, recvtype, info, comm, result, &
+          ierror) &
+          bind(C, name="mpixf_Sparse_exchange_block_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcount
+        integer(c_int), intent(in) :: sendtype
+        integer(c_int), intent(in) :: recvtype
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        type(MPIX_Sparse_result), intent(inout) :: result
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcount, sendtype, &
+        recvtype, info, comm, result, ierror)
+  end subroutine MPIX_Sparse_exchange_block_c_int
+
+  subroutine MPIX_Sparse_exchange_each_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
+      function, context, info, comm, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Datatype), intent(in) :: recvtype
+    procedure(MPIX_Sparse_function) :: function
+    type(c_ptr), value :: context
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, &
+          function, context, info, comm, ierror) &
+          bind(C, name="mpixf_Sparse_exchange_each")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(MPI_Datatype), intent(in) :: recvtype
+        procedure(MPIX_Sparse_function) :: function
+        type(c_ptr), value :: context
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, function, context, info, comm, ierror)
+  end subroutine MPIX_Sparse_exchange_each_f08
+
+  subroutine MPIX_Sparse_exchange_each_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
+      function, context, info, comm, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(c_int), intent(in) :: sendcounts(*)
+    integer(c_int), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    integer(c_int), intent(in) :: recvtype
+    procedure(MPIX_Sparse_function) :: function
+    type(c_ptr), value :: context
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, &
+          function, context, info, comm, ierror) &
+          bind(C, name="mpixf_Sparse_exchange_each")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(c_int), intent(in) :: sendcounts(*)
+        integer(c_int), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        integer(c_int), intent(in) :: recvtype
+        procedure(MPIX_Sparse_function) :: function
+        type(c_ptr), value :: context
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, function, context, info, comm, ierror)
+  end subroutine MPIX_Sparse_exchange_each_int
+
+  subroutine MPIX_Sparse_exchange_each_c_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
+      function, context, info, comm, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    type(MPI_Datatype), intent(in) :: sendtype
+    type(MPI_Datatype), intent(in) :: recvtype
+    procedure(MPIX_Sparse_function) :: function
+    type(c_ptr), value :: context
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, &
+          function, context, info, comm, ierror) &
+          bind(C, name="mpixf_Sparse_exchange_each_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        type(MPI_Datatype), intent(in) :: sendtype
+        type(MPI_Datatype), intent(in) :: recvtype
+        procedure(MPIX_Sparse_function) :: function
+        type(c_ptr), value :: context
+        type(MPI_Info), intent(in) :: info
+        type(MPI_Comm), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, function, context, info, comm, ierror)
+  end subroutine MPIX_Sparse_exchange_each_c_f08
+
+  subroutine MPIX_Sparse_exchange_each_c_int(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
+      function, context, info, comm, ierror)
+    integer(c_int), intent(in) :: ntargets
+    integer(c_int), intent(in) :: targets(*)
+    type(*), intent(in) :: sendbuf(..)
+    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+    integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+    integer(c_int), intent(in) :: sendtype
+    integer(c_int), intent(in) :: recvtype
+    procedure(MPIX_Sparse_function) :: function
+    type(c_ptr), value :: context
+    integer(c_int), intent(in) :: info
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(ntargets, targets, sendbuf, sendbuf_is_dense, sendcounts, senddispls, sendtype, recvtype, &
+          function, context, info, comm, ierror) &
+          bind(C, name="mpixf_Sparse_exchange_each_c")
+        import
+        implicit none
+        integer(c_int), intent(in) :: ntargets
+        integer(c_int), intent(in) :: targets(*)
+        type(*), intent(in) :: sendbuf(..)
+        integer(c_int), value :: sendbuf_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+        integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+        integer(c_int), intent(in) :: sendtype
+        integer(c_int), intent(in) :: recvtype
+        procedure(MPIX_Sparse_function) :: function
+        type(c_ptr), value :: context
+        integer(c_int), intent(in) :: info
+        integer(c_int), intent(in) :: comm
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(ntargets, targets, sendbuf, merge(1_c_int, 0_c_int, is_contiguous(sendbuf)), sendcounts, senddispls, &
+        sendtype, recvtype, function, context, info, comm, ierror)
+  end subroutine MPIX_Sparse_exchange_each_c_int
+
   subroutine MPIX_Sparse_test(request, flag, result, ierror)
     type(MPIX_Sparse_request), intent(inout) :: request
     logical, intent(out) :: flag
@@ -4340,6 +5801,26 @@ contains
     flag = flag_in_c /= 0
   end subroutine MPIX_Sparse_test
 
+  subroutine MPIX_Sparse_copy(result, maxcount, recvbuf, ierror)
+    type(MPIX_Sparse_result), intent(in) :: result
+    integer(MPI_COUNT_KIND), intent(in) :: maxcount
+    type(*) :: recvbuf(..)
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(result, maxcount, recvbuf, recvbuf_is_dense, ierror) &
+          bind(C, name="mpixf_Sparse_copy")
+        import
+        implicit none
+        type(MPIX_Sparse_result), intent(in) :: result
+        integer(MPI_COUNT_KIND), intent(in) :: maxcount
+        type(*) :: recvbuf(..)
+        integer(c_int), value :: recvbuf_is_dense
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(result, maxcount, recvbuf, merge(1_c_int, 0_c_int, is_contiguous(recvbuf)), ierror)
+  end subroutine MPIX_Sparse_copy
+
   subroutine MPIX_Sparse_plan_test(plan, flag, ierror)
     type(MPIX_Sparse_plan), intent(in) :: plan
     logical, intent(out) :: flag
@@ -4359,5 +5840,157 @@ contains
     call in_c(plan, flag_in_c, ierror)
     flag = flag_in_c /= 0
   end subroutine MPIX_Sparse_plan_test
+
+  subroutine MPIX_Sparse_window_put(origin, count, target, indices, window, ierror)
+    type(*), intent(in) :: origin(..)
+    integer(c_int), intent(in) :: count
+    integer(c_int), intent(in) :: target
+    integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+    type(MPIX_Sparse_window), intent(in) :: window
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(origin, origin_is_dense, count, target, indices, window, ierror) &
+          bind(C, name="mpixf_Sparse_window_put")
+        import
+        implicit none
+        type(*), intent(in) :: origin(..)
+        integer(c_int), value :: origin_is_dense
+        integer(c_int), intent(in) :: count
+        integer(c_int), intent(in) :: target
+        integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+        type(MPIX_Sparse_window), intent(in) :: window
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(origin, merge(1_c_int, 0_c_int, is_contiguous(origin)), count, target, indices, window, ierror)
+  end subroutine MPIX_Sparse_window_put
+
+  subroutine MPIX_Sparse_window_put_c(origin, count, target, indices, window, ierror)
+    type(*), intent(in) :: origin(..)
+    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int), intent(in) :: target
+    integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+    type(MPIX_Sparse_window), intent(in) :: window
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(origin, origin_is_dense, count, target, indices, window, ierror) &
+          bind(C, name="mpixf_Sparse_window_put_c")
+        import
+        implicit none
+        type(*), intent(in) :: origin(..)
+        integer(c_int), value :: origin_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: count
+        integer(c_int), intent(in) :: target
+        integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+        type(MPIX_Sparse_window), intent(in) :: window
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(origin, merge(1_c_int, 0_c_int, is_contiguous(origin)), count, target, indices, window, ierror)
+  end subroutine MPIX_Sparse_window_put_c
+
+  subroutine MPIX_Sparse_window_accumulate_f08(origin, count, target, indices, op, window, ierror)
+    type(*), intent(in) :: origin(..)
+    integer(c_int), intent(in) :: count
+    integer(c_int), intent(in) :: target
+    integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+    type(MPI_Op), intent(in) :: op
+    type(MPIX_Sparse_window), intent(in) :: window
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(origin, origin_is_dense, count, target, indices, op, window, ierror) &
+          bind(C, name="mpixf_Sparse_window_accumulate")
+        import
+        implicit none
+        type(*), intent(in) :: origin(..)
+        integer(c_int), value :: origin_is_dense
+        integer(c_int), intent(in) :: count
+        integer(c_int), intent(in) :: target
+        integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+        type(MPI_Op), intent(in) :: op
+        type(MPIX_Sparse_window), intent(in) :: window
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(origin, merge(1_c_int, 0_c_int, is_contiguous(origin)), count, target, indices, op, window, ierror)
+  end subroutine MPIX_Sparse_window_accumulate_f08
+
+  subroutine MPIX_Sparse_window_accumulate_int(origin, count, target, indices, op, window, ierror)
+    type(*), intent(in) :: origin(..)
+    integer(c_int), intent(in) :: count
+    integer(c_int), intent(in) :: target
+    integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+    integer(c_int), intent(in) :: op
+    type(MPIX_Sparse_window), intent(in) :: window
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(origin, origin_is_dense, count, target, indices, op, window, ierror) &
+          bind(C, name="mpixf_Sparse_window_accumulate")
+        import
+        implicit none
+        type(*), intent(in) :: origin(..)
+        integer(c_int), value :: origin_is_dense
+        integer(c_int), intent(in) :: count
+        integer(c_int), intent(in) :: target
+        integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+        integer(c_int), intent(in) :: op
+        type(MPIX_Sparse_window), intent(in) :: window
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(origin, merge(1_c_int, 0_c_int, is_contiguous(origin)), count, target, indices, op, window, ierror)
+  end subroutine MPIX_Sparse_window_accumulate_int
+
+  subroutine MPIX_Sparse_window_accumulate_c_f08(origin, count, target, indices, op, window, ierror)
+    type(*), intent(in) :: origin(..)
+    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int), intent(in) :: target
+    integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+    type(MPI_Op), intent(in) :: op
+    type(MPIX_Sparse_window), intent(in) :: window
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(origin, origin_is_dense, count, target, indices, op, window, ierror) &
+          bind(C, name="mpixf_Sparse_window_accumulate_c")
+        import
+        implicit none
+        type(*), intent(in) :: origin(..)
+        integer(c_int), value :: origin_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: count
+        integer(c_int), intent(in) :: target
+        integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+        type(MPI_Op), intent(in) :: op
+        type(MPIX_Sparse_window), intent(in) :: window
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(origin, merge(1_c_int, 0_c_int, is_contiguous(origin)), count, target, indices, op, window, ierror)
+  end subroutine MPIX_Sparse_window_accumulate_c_f08
+
+  subroutine MPIX_Sparse_window_accumulate_c_int(origin, count, target, indices, op, window, ierror)
+    type(*), intent(in) :: origin(..)
+    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int), intent(in) :: target
+    integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+    integer(c_int), intent(in) :: op
+    type(MPIX_Sparse_window), intent(in) :: window
+    integer(c_int), intent(out), optional :: ierror
+    interface
+      subroutine in_c(origin, origin_is_dense, count, target, indices, op, window, ierror) &
+          bind(C, name="mpixf_Sparse_window_accumulate_c")
+        import
+        implicit none
+        type(*), intent(in) :: origin(..)
+        integer(c_int), value :: origin_is_dense
+        integer(MPI_COUNT_KIND), intent(in) :: count
+        integer(c_int), intent(in) :: target
+        integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+        integer(c_int), intent(in) :: op
+        type(MPIX_Sparse_window), intent(in) :: window
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    call in_c(origin, merge(1_c_int, 0_c_int, is_contiguous(origin)), count, target, indices, op, window, ierror)
+  end subroutine MPIX_Sparse_window_accumulate_c_int
 
 end module mpix_neighbor

@@ -179,6 +179,31 @@ pub fn write(table: &Table, prototypes: &Prototypes) -> String {
     out + &prototypes.tail
 }
 
+/// The header with comments that C90 has, too.
+pub fn in_c90(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let Some(first) = line.trim_start().strip_prefix("//") else {
+            match line.split_once("// ") {
+                Some((code, comment)) => writeln!(out, "{code}/* {comment} */").unwrap(),
+                None => writeln!(out, "{line}").unwrap(),
+            }
+            continue;
+        };
+        assert!(!first.contains("*/") && !first.contains("/*"), "a comment that ends or begins in itself: {first}");
+        let mut last = format!("{indent}/*{first}");
+        while let Some(next) = lines.next_if(|next| next.trim_start().starts_with("//")) {
+            writeln!(out, "{last}").unwrap();
+            last = format!("{indent} *{}", &next.trim_start()[2..]);
+        }
+        let end = if last.len() + " */".len() <= text::COLUMNS { " */".to_owned() } else { format!("\n{indent} */") };
+        writeln!(out, "{last}{end}").unwrap();
+    }
+    out
+}
+
 /// The comment of a function.
 fn comment(table: &Table, form: &Form) -> String {
     let f = form.function;
@@ -261,8 +286,36 @@ mod tests {
         let table = std::fs::read_to_string(root.join("bindings/functions.toml")).unwrap();
         let table = crate::table::parse(&format!("{table}\n{function}"));
         let header = std::fs::read_to_string(root.join("include/mpix_neighbor.h")).unwrap();
+        let header = with_lines(&header);
         assert!(header.contains(from), "{from}");
         check(&table, &split(&header.replacen(from, to, 1)));
+    }
+
+    /// The header as it was before `in_c90`.
+    fn with_lines(header: &str) -> String {
+        let (top, rest) = header.split_once("\n\n").unwrap();
+        let mut inside = false;
+        let mut out = format!("{top}\n\n");
+        for line in rest.lines() {
+            let (begins, ends) = (line.contains("/*"), line.ends_with("*/"));
+            let line = match (begins, inside) {
+                (true, _) => line.replacen("/*", "//", 1),
+                (false, true) => line.replacen(" *", "//", 1),
+                (false, false) => line.to_owned(),
+            };
+            inside = (begins || inside) && !ends;
+            writeln!(out, "{}", line.trim_end_matches(" */")).unwrap();
+        }
+        out
+    }
+
+    #[test]
+    fn comments_become_those_of_c90() {
+        let text = "// One.\nint a; // two\n\n  // Three\n  //\n  // four.\nint b;\n";
+        let wanted = "/* One. */\nint a; /* two */\n\n  /* Three\n   *\n   * four. */\nint b;\n";
+        assert_eq!(in_c90(text), wanted);
+        let long = "x".repeat(text::COLUMNS - 4);
+        assert_eq!(in_c90(&format!("// {long}\n")), format!("/* {long}\n */\n"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn generate(root: &Path, emit: &mut dyn FnMut(&str, &str)) {
     let prototypes = header::prototypes(root);
     header::check(&table, &prototypes);
     let header = header::write(&table, &prototypes);
-    emit("include/mpix_neighbor.h", &header);
+    emit("include/mpix_neighbor.h", &header::in_c90(&header));
     let interface = fortran::Interface::new(header::read(&header));
     emit("fortran/mpix_neighbor.f90", &fortran::module(&interface));
     emit("fortran/glue.c", &fortran::glue(&interface));

@@ -1,4 +1,4 @@
-/* Compiled, not run: the header stands alone, twice, in C11 and in C++17. */
+/* Compiled, not run: the header stands alone, twice, in C90, in C11 and in C++17. */
 #include <mpix_neighbor.h>
 #include <mpix_neighbor.h>
 

@@ -6,6 +6,7 @@ Each function for the blocks of one side takes the buffer, the number of blocks,
 
 import contextlib
 import ctypes
+import operator
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional, Union
@@ -24,6 +25,7 @@ __all__ = [
     "address",
     "block",
     "blocks",
+    "converted",
     "datatype_of",
     "fields",
     "general",
@@ -68,6 +70,43 @@ def writable(data: Any) -> npt.NDArray[Any]:
     return array if array.flags.writeable else np.frombuffer(memory, array.dtype).reshape(array.shape)
 
 
+def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
+    """Returns a contiguous array of a type, which may round numbers but not cut them.
+
+    Integers that the type cannot hold, and fractions where it holds integers, are errors, which say
+    `name`.
+    """
+    array = np.asarray(values)
+    if array.dtype == dtype or array.size == 0 or dtype.kind not in "biufc":
+        return np.ascontiguousarray(array, dtype)
+    if array.dtype.kind == "O":
+        # numbers of any kind, of which some are too large for an array
+        if dtype.kind not in "biu":
+            return np.ascontiguousarray(array, dtype)
+        try:
+            numbers = [operator.index(value) for value in array.flat]
+        except TypeError:
+            raise TypeError(f"{name}: not all are integers") from None
+        return np.array(numbers, dtype).reshape(array.shape)
+    if np.can_cast(array.dtype, dtype, "safe"):
+        return np.ascontiguousarray(array, dtype)
+    both = array.dtype.kind in "biu" and dtype.kind in "biu"
+    if not both and not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise TypeError(f"{name} of type {array.dtype} cannot become {dtype} without loss")
+    made = np.ascontiguousarray(array, dtype)
+    if both and (cut := array.ravel()[made.ravel() != array.ravel()]).size:
+        raise OverflowError(f"{name}: {cut[0]} is no {dtype}")
+    return made
+
+
+def _coded(code: str) -> MPI.Datatype:
+    """Returns the datatype of a character; mpi4py knows some for which an MPI may have none."""
+    found = MPI.Datatype.fromcode(code)
+    if handle(found) in (0, handle(MPI.DATATYPE_NULL)):
+        raise ValueError(f"MPI has no datatype for elements of {code!r}")
+    return found
+
+
 def datatype_of(data: Any) -> MPI.Datatype:
     """Returns the datatype of an array's elements."""
     if type(data) is not np.ndarray and hasattr(data, "__dlpack__"):
@@ -79,7 +118,7 @@ def datatype_of(data: Any) -> MPI.Datatype:
     except KeyError:
         pass
     try:
-        found = _types[code] = MPI.Datatype.fromcode(code)
+        found = _types[code] = _coded(code)
     except (KeyError, ValueError):
         raise TypeError(
             f"elements of {code!r} have no datatype of MPI: give one, [data, counts, displs, type]"
@@ -109,7 +148,7 @@ def _split(spec: BufferSpec) -> tuple[Any, Any, Any, Optional[MPI.Datatype]]:
     parts = list(spec)
     type = parts.pop() if len(parts) > 1 and isinstance(parts[-1], (MPI.Datatype, str)) else None
     if isinstance(type, str):
-        type = MPI.Datatype.fromcode(type)
+        type = _coded(type)
     if (
         len(parts) == 2
         and isinstance(parts[1], tuple)
@@ -187,7 +226,7 @@ def _integers(
     narrow = not wide and all(type(values) is np.ndarray and values.dtype == np.intc for values, _ in lists)
     made, in_place = [], True
     for values, name in lists:
-        array = np.ascontiguousarray(values, dtype=np.intc if narrow else np.int64)
+        array = converted(values, np.dtype(np.intc if narrow else np.int64), name)
         if array.shape != (number,):
             raise ValueError(f"{name} has {array.size} entries, not {number}")
         in_place &= array is values or type(values) is list
@@ -243,7 +282,7 @@ def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
     # displacements that follow from counts do not follow when these are written
     stable = displs is not None or isinstance(counts, list)
     if displs is None:
-        counts = np.asarray(counts, dtype=np.int64)
+        counts = converted(counts, np.dtype(np.int64), "counts")
         displs = np.cumsum(counts) - counts
     (counts, displs), width, in_place = _integers([(counts, "counts"), (displs, "displs")], number, wide)
     stable &= in_place and not (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ._buffers import Blocks, BufferSpec, Hints, block, blocks, fields, general, hints, vector
+from ._buffers import Blocks, BufferSpec, Hints, block, blocks, converted, fields, general, hints, vector
 from ._functions import (
     NEIGHBOR_ACCUMULATE as ACCUMULATE,
     NEIGHBOR_ALLTOALL as ALLTOALL,
@@ -17,18 +17,18 @@ from ._functions import (
     NEIGHBOR_REDUCE as REDUCE,
 )
 from ._library import check, functions, handle, read_text
-from ._requests import Plan, Request, Started
+from ._requests import Plan, Request, Started, active
 
 __all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
 
 ALL = GATHER | ALLTOALL | REDUCE | ACCUMULATE
 
 
-def _ranks(values: npt.ArrayLike) -> tuple[npt.NDArray[np.intc], int]:
+def _ranks(values: npt.ArrayLike, what: str) -> tuple[npt.NDArray[np.intc], int]:
     """Returns an array of C ints, and its address."""
-    array = np.ascontiguousarray(values, dtype=np.intc)
+    array = converted(values, np.dtype(np.intc), what)
     if array.ndim != 1:
-        raise ValueError("ranks and weights are lists of numbers")
+        raise ValueError(f"{what} is not a list of numbers")
     return array, array.ctypes.data
 
 
@@ -38,7 +38,7 @@ def _weights(
     """As `_ranks`, for the weights of a list; None: all edges are equal."""
     if values is None:
         return None, int(MPI.UNWEIGHTED)
-    array, address = _ranks(values)
+    array, address = _ranks(values, what)
     if array.size != length:
         raise ValueError(f"{what} has {array.size} entries, not {length}")
     return array, address
@@ -122,8 +122,8 @@ class Neighborhood:
         info: Hints = None,
         operations: int = ALL,
     ):
-        source_ranks, source_at = _ranks(sources)
-        target_ranks, target_at = _ranks(targets)
+        source_ranks, source_at = _ranks(sources, "sources")
+        target_ranks, target_at = _ranks(targets, "targets")
         source_weights, target_weights = (None, None) if weights is None else weights
         in_weights, source_weights_at = _weights(source_weights, source_ranks.size, "weights[0]")
         out_weights, target_weights_at = _weights(target_weights, target_ranks.size, "weights[1]")
@@ -167,7 +167,7 @@ class Neighborhood:
         operations: int = ALL,
     ) -> "Neighborhood":
         """The targets alone are known: a sparse exchange finds the sources."""
-        ranks, at = _ranks(targets)
+        ranks, at = _ranks(targets, "targets")
         kept, weights_at = _weights(weights, ranks.size, "weights")
 
         def set(operations: int, info: int, comm: int) -> Any:
@@ -197,7 +197,8 @@ class Neighborhood:
 
     def _make(self, comm: MPI.Intracomm, info: Hints, operations: int, set: _Set) -> None:
         """Makes a neighborhood by `set`, which takes operations, hints and a communicator."""
-        self._held: builtins.set[Started] = builtins.set()
+        # those that are not freed yet
+        self._plans: builtins.set[Plan] = builtins.set()
         # the last call of each collective
         self._last: dict[_Shape, tuple[Any, ...]] = {}
         self._set = set
@@ -242,7 +243,7 @@ class Neighborhood:
     def free(self) -> None:
         """Frees the neighborhood. Every process of the communicator calls this."""
         if self.comm != MPI.COMM_NULL:
-            for plan in [held for held in self._held if isinstance(held, Plan)]:
+            for plan in list(self._plans):
                 plan.free()
             self.comm.Free()
 
@@ -314,7 +315,8 @@ class Neighborhood:
         arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
         code = function(*arguments, started._at)
         if code:
-            self._held.discard(started)
+            active.discard(started)
+            self._plans.discard(started)
             check(code, self.comm)
 
     def Gather(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:

@@ -9,7 +9,11 @@ from ._library import check, functions
 if TYPE_CHECKING:
     from ._neighborhood import Neighborhood
 
-__all__ = ["Plan", "Request", "Started"]
+__all__ = ["Plan", "Request", "Started", "active"]
+
+# collectives under way, runs of plans, and windows: what the library reads and writes must live on
+# even if the program lets go of all that refers to it
+active: set[object] = set()
 
 
 class Started:
@@ -20,10 +24,8 @@ class Started:
         self._request = ctypes.c_void_p()
         self._at = ctypes.addressof(self._request)
         self._sources = sources
-        # buffers, counts and datatypes that the library reads until the collective is complete,
-        # even if the caller forgets it
+        # buffers, counts and datatypes that the library reads until the collective is complete
         self._keep = keep
-        neighborhood._held.add(self)
 
     def _check(self, code: int) -> None:
         if code:
@@ -32,8 +34,9 @@ class Started:
     def wait(self) -> None:
         """Waits until every block has arrived and every send buffer may be used again."""
         code = functions.MPIX_Request_wait(self._at)
-        if not self._request:
-            self._neighborhood._held.discard(self)
+        # after an error, what is not certain to have ended is kept
+        if not code or not self._request:
+            active.discard(self)
         if code:
             self._check(code)
 
@@ -41,8 +44,8 @@ class Started:
         """Returns true if the collective is complete."""
         flag = ctypes.c_int()
         code = functions.MPIX_Request_test(self._at, ctypes.addressof(flag))
-        if not self._request:
-            self._neighborhood._held.discard(self)
+        if flag.value or not self._request:
+            active.discard(self)
         self._check(code)
         return bool(flag.value)
 
@@ -84,6 +87,10 @@ class Request(Started):
     the end of the block.
     """
 
+    def __init__(self, neighborhood: "Neighborhood", sources: int, keep: Any):
+        super().__init__(neighborhood, sources, keep)
+        active.add(self)
+
     def __enter__(self) -> "Request":
         return self
 
@@ -98,11 +105,16 @@ class Plan(Started):
     As a context manager it is freed at the end of the block.
     """
 
+    def __init__(self, neighborhood: "Neighborhood", sources: int, keep: Any):
+        super().__init__(neighborhood, sources, keep)
+        neighborhood._plans.add(self)
+
     def start(self) -> "Plan":
         """Starts the collective once more. Complete it with `wait`, `test` or `arrived` and `wait`."""
         code = functions.MPIX_Request_start(self._at)
         if code:
             self._check(code)
+        active.add(self)
         return self
 
     def run(self) -> None:
@@ -116,7 +128,7 @@ class Plan(Started):
         if self._request:
             self.wait()
             self._check(functions.MPIX_Request_free(self._at))
-            self._neighborhood._held.discard(self)
+            self._neighborhood._plans.discard(self)
             self._keep = None
 
     def __enter__(self) -> "Plan":

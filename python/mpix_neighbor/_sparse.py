@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ._buffers import Hints, address, hints, view
+from ._buffers import Hints, address, converted, hints, view
 from ._library import check, functions, handle
+from ._requests import active
 
 __all__ = ["SparsePlan", "sparse_exchange", "sparse_sources"]
 
@@ -108,11 +109,13 @@ class SparsePlan:
         """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
         self._sent.fill()
         check(functions.MPIX_Sparse_plan_start(self._plan), self._comm)
+        active.add(self)
         return self
 
     def wait(self) -> Received:
         """Waits until the run is complete, and returns `received`."""
         check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm)
+        active.discard(self)
         self._take()
         return self.received
 
@@ -121,6 +124,7 @@ class SparsePlan:
         flag = ctypes.c_int()
         check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm)
         if flag.value:
+            active.discard(self)
             self._take()
         return bool(flag.value)
 
@@ -163,7 +167,7 @@ class _Sent:
         self.dtype = np.dtype(dtype)
         if self.dtype.hasobject:
             raise TypeError("objects cannot be sent")
-        self._targets = np.array(ranks, dtype=np.intc)
+        self._targets = converted(ranks, np.dtype(np.intc), "ranks of receivers")
         self._counts = np.array([array.size for array in self._arrays], dtype=np.int64)
         self._displs = np.cumsum(self._counts) - self._counts
         self._data = np.empty(self._counts.sum(), self.dtype)
@@ -183,7 +187,7 @@ class _Sent:
     def fill(self) -> None:
         """Copies the arrays as they are now."""
         for array, displ in zip(self._arrays, self._displs):
-            self._data[displ : displ + array.size] = array.ravel()
+            self._data[displ : displ + array.size] = converted(array.ravel(), self.dtype, "an array")
 
     def free(self) -> None:
         """Frees the datatype."""
@@ -223,7 +227,7 @@ def sparse_sources(comm: MPI.Intracomm, targets: npt.ArrayLike, info: Hints = No
 
     Every process of the communicator calls this.
     """
-    ranks = np.ascontiguousarray(targets, dtype=np.intc)
+    ranks = converted(targets, np.dtype(np.intc), "targets")
     result = ctypes.c_void_p()
     try:
         with hints(info) as given:

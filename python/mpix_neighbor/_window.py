@@ -8,8 +8,9 @@ import numpy.typing as npt
 from mpi4py import MPI
 from mpi4py.typing import Buffer
 
-from ._buffers import Hints, address, datatype_of, hints, view, writable
+from ._buffers import Hints, address, converted, datatype_of, hints, writable
 from ._library import check, functions, handle
+from ._requests import active
 
 __all__ = ["SparseWindow"]
 
@@ -46,17 +47,19 @@ class SparseWindow:
                 ctypes.addressof(self._window),
             )
         check(code, comm)
+        active.add(self)
 
     def _check(self, code: int) -> None:
         if code:
             check(code, self.comm)
 
     def _indices(self, indices: npt.ArrayLike) -> npt.NDArray[np.intp]:
-        return np.ascontiguousarray(indices, dtype=np.intp).reshape(-1)
+        return converted(indices, np.dtype(np.intp), "indices").reshape(-1)
 
     def _values(self, values: npt.ArrayLike, indices: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Returns as many values as indices; one value serves all."""
-        return np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.array.dtype), indices.shape))
+        elements = converted(values, self.array.dtype, "values")
+        return np.ascontiguousarray(np.broadcast_to(elements, indices.shape))
 
     def put(self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike) -> None:
         """Writes elements of a process."""
@@ -146,6 +149,7 @@ class SparseWindow:
         """Frees the window. Every process of the communicator calls this."""
         if self._window:
             self._check(functions.MPIX_Sparse_window_free(ctypes.addressof(self._window)))
+            active.discard(self)
 
     def __enter__(self) -> "SparseWindow":
         return self

@@ -1,6 +1,8 @@
 """All collectives, in all forms, against what they are defined to be."""
 
 import array
+import gc
+import weakref
 
 import numpy as np
 from checks import Tensor, check, comm, finish, raises
@@ -243,6 +245,56 @@ with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n], weights=([3], [3]), oper
         pass
     check(got[0] == (me - 1) % n, str(got))
     raises(MPI.Exception, lambda: weighted.Gather(np.zeros(1), got))
+
+# what is under way is kept, also if the program lets go of all of it, and no longer than that
+
+
+def start(form):
+    lost = Neighborhood(comm, [(me - 1) % n], [(me + 1) % n])
+    got = np.zeros(1 << 14)
+    started = getattr(lost, form)(np.full(1 << 14, float(me)), got)
+    if form.endswith("plan"):
+        started.run()
+        started.start()
+    return weakref.ref(started), weakref.ref(got)
+
+
+for form in ("Ialltoall", "Alltoall_plan"):
+    started, got = start(form)
+    gc.collect()
+    check(started() is not None and got() is not None, f"{form}: under way, and gone")
+    held, memory = started(), got()
+    if held is not None:
+        held.wait()
+        check((memory == (me - 1) % n).all(), f"{form}: {memory}")
+        held._neighborhood.free()
+    del held, memory
+    gc.collect()
+    check(started() is None and got() is None, f"{form}: complete, and still there")
+
+# numbers that would be cut are refused, whatever holds them
+for bad in ([0.7], np.array([0.0]), [1 << 40], np.array([1 << 32]), ["0"]):
+    raises((TypeError, OverflowError, ValueError), lambda: Neighborhood(comm, bad, []))
+    raises((TypeError, OverflowError, ValueError), lambda: Neighborhood.from_targets(comm, bad))
+error = raises(TypeError, lambda: Neighborhood(comm, [0.7], [0]))
+check("sources" in str(error), str(error))
+with Neighborhood(comm, np.array([me], "i8"), np.array([me], "u1"), ([np.int8(3)], [True])) as own:
+    check(own.sources == [me] and own.targets == [me], "other integers")
+    got = np.zeros(2)
+    error = raises(TypeError, lambda: own.Alltoallv([np.ones(2), [1.9]], [got, [1]]))
+    check("counts" in str(error), str(error))
+    error = raises(TypeError, lambda: own.Alltoallv([np.ones(2), [1], [0.5]], [got, [1], [0]]))
+    check("displs" in str(error), str(error))
+    own.Alltoallv([np.ones(2), np.array([2], np.uint64)], [got, [np.int16(2)]])
+    check(got.tolist() == [1, 1], f"counts of other types: {got}")
+    # many MPIs have no type for these
+    short = np.array([1.5, 2.5], np.float16)
+    try:
+        MPI.Datatype.fromcode("e").Get_size()
+    except (MPI.Exception, ValueError, KeyError):
+        error = raises(TypeError, lambda: own.Alltoall(short, np.zeros(2, np.float16)))
+        check("no datatype of MPI" in str(error), str(error))
+        raises(ValueError, lambda: own.Alltoall([short, 2, "e"], np.zeros(2, np.float16)))
 
 # nobody at all
 with Neighborhood(comm, [], []) as alone:

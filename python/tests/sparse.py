@@ -1,5 +1,7 @@
 """Sparse exchanges and windows."""
 
+import gc
+import weakref
 from array import array as elements
 
 import numpy as np
@@ -50,9 +52,12 @@ check(sparse_exchange(comm, {}) == {}, "nothing")
 check(sparse_sources(comm, [(me + 1) % n]) == [(me - 1) % n], "sources")
 raises(ValueError, lambda: sparse_exchange(comm, {0: [np.zeros(1), np.zeros(1, int)]}))
 raises(TypeError, lambda: sparse_exchange(comm, {0: np.array([None])}))
+raises(TypeError, lambda: sparse_exchange(comm, {0: np.zeros(1)}, dtype=int))
+raises(OverflowError, lambda: sparse_exchange(comm, {0: [np.array([300])]}, dtype="u1"))
+raises(TypeError, lambda: sparse_exchange(comm, {0.5: np.zeros(1)}))
+check(sparse_exchange(comm, {me: [1, 2]}, dtype="u1")[me][1].dtype == np.uint8, "integers that fit")
 error = raises(MPI.Exception, lambda: sparse_exchange(comm, {n + 1: np.zeros(1)}))
 check(str(n + 1) in str(error), str(error))
-
 
 
 def copied(received):
@@ -139,6 +144,50 @@ raises(TypeError, lambda: SparseWindow(comm, np.zeros((4, 4)).T))
 raises(TypeError, lambda: SparseWindow(comm, [0.0, 0.0]))
 raises(TypeError, lambda: SparseWindow(comm, np.zeros(2, dtype=">f8")))
 raises(ValueError, lambda: SparseWindow(comm, bytes(8)))
+
+# values that elements cannot hold
+with SparseWindow(comm, np.zeros(4, dtype="i4")) as window:
+    for indices, values in (([1.9], 1), ([1], 1.5), ([1], 1 << 40), ([1], [None])):
+        raises((TypeError, OverflowError), lambda: window.put(me, indices, values))
+    window.put(me, np.array([1], "u1"), np.int64(3))
+    window.fence()
+    check(window.array.tolist() == [0, 3, 0, 0], str(window.array))
+with SparseWindow(comm, np.zeros(2, dtype="f4")) as window:
+    window.put(me, 1, 0.1)
+    window.fence()
+    check(window.array[1] == np.float32(0.1), str(window.array))
+
+
+# windows are kept until they are freed, also if the program lets go of them; plans while they run
+def open_window():
+    window = SparseWindow(comm, np.zeros(1 << 14))
+    return weakref.ref(window), weakref.ref(window.array)
+
+
+window, memory = open_window()
+gc.collect()
+check(window() is not None and memory() is not None, "a window is open, and gone")
+if window() is not None:
+    window().free()
+gc.collect()
+check(window() is None and memory() is None, "a window is freed, and still there")
+
+
+def start_plan():
+    plan = SparsePlan(comm, {(me + 1) % n: np.full(1 << 14, float(me))})
+    return weakref.ref(plan.start())
+
+
+plan = start_plan()
+gc.collect()
+check(plan() is not None, "a plan runs, and is gone")
+if plan() is not None:
+    held = plan()
+    check((held.wait()[(me - 1) % n] == (me - 1) % n).all(), "what the plan brought")
+    held.free()
+    del held
+gc.collect()
+check(plan() is None, "a plan is freed, and still there")
 
 # parameters of the machine
 given = Loggp(latency=3, send_overhead=1, recv_overhead=2, gap=4, gap_per_byte=0.25, eager=None)

@@ -27,11 +27,18 @@ pub struct Binding {
     pub fortran: Option<(String, String)>,
     /// The parameter of the C function that Fortran calls.
     pub glue: Option<String>,
+    /// A buffer for which Fortran looks whether it has gaps: C is told in a parameter after it.
+    pub is_examined: bool,
     /// Statements before the call, after it in any case, and after it where it succeeded.
     pub before: String,
     pub after: String,
     pub on_success: String,
     pub argument: String,
+}
+
+/// The parameter after a buffer that tells C whether it is known to have no gaps.
+pub fn dense(buffer: &str) -> String {
+    format!("{buffer}_is_dense")
 }
 
 /// A function of the header, with what its rules look at.
@@ -57,6 +64,12 @@ impl Rules<'_> {
         self.function.params.iter().any(|p| kept.contains(&p.c_type.as_str()))
     }
 
+    /// True for a buffer that is in use until another call.
+    fn is_kept(&self, p: &Param) -> bool {
+        let is_buffer = ["const void *", "void *"].contains(&p.c_type.as_str());
+        is_buffer && (self.is_started() && p.name != "context" || p.name == "base" || p.name == "result")
+    }
+
     fn bind(&self, p: &Param) -> Binding {
         let header = self.header;
         let (ty, n) = (p.c_type.as_str(), p.name.as_str());
@@ -75,7 +88,7 @@ impl Rules<'_> {
         };
         let (count, address) = ("integer(MPI_COUNT_KIND)", "integer(MPI_ADDRESS_KIND)");
         let columns = |fortran: &str| Binding {
-            before: format!("mpixf_buffer {n}_ = mpixf_copied({n}, NULL);"),
+            before: format!("mpixf_buffer {n}_ = mpixf_copied({n}, 0, NULL);"),
             after: format!("mpixf_drop(&{n}_);"),
             ..same(fortran, "intent(in)", "(..)", "const CFI_cdesc_t *", format!("{n}_.address"))
         };
@@ -117,8 +130,13 @@ impl Rules<'_> {
                 let (intent, back) =
                     if ty == "int *" { ("intent(inout)", "mpixf_give_back") } else { ("intent(in)", "mpixf_drop") };
                 let (integer, c) = (format!("integer(c_int), {intent}"), "const CFI_cdesc_t *");
-                let mut b =
-                    other(&integer, "(..)", c, format!("{n}_.address"), format!("mpixf_buffer {n}_ = mpixf_copied({n}, NULL);"));
+                let mut b = other(
+                    &integer,
+                    "(..)",
+                    c,
+                    format!("{n}_.address"),
+                    format!("mpixf_buffer {n}_ = mpixf_copied({n}, 0, NULL);"),
+                );
                 b.after = format!("{back}(&{n}_);");
                 b
             }
@@ -156,11 +174,13 @@ impl Rules<'_> {
             ("MPI_Count *", "nelements" | "count") => same(count, "intent(out)", "", "MPI_Count *", n.into()),
             ("const MPI_Aint *", "indices") => array(address, "intent(in)", "const MPI_Aint *"),
             ("const void *" | "void *", "sendbuf" | "recvbuf" | "base" | "origin" | "compare" | "result") => {
-                let is_kept = self.is_started() || n == "base" || n == "result";
-                let (asynchronous, convert, end) = match (is_kept, ty) {
+                // where one buffer is kept, no procedure stands between that could look
+                let is_examined = !self.function.params.iter().any(|p| self.is_kept(p));
+                let copied = format!("mpixf_copied({n}, {}, MPI_IN_PLACE)", if is_examined { dense(n) } else { "0".into() });
+                let (asynchronous, convert, end) = match (self.is_kept(p), ty) {
                     (true, _) => (", asynchronous", format!("mpixf_direct({n})"), ""),
-                    (false, "void *") => ("", format!("mpixf_copied({n}, MPI_IN_PLACE)"), "mpixf_give_back"),
-                    (false, _) => ("", format!("mpixf_copied({n}, MPI_IN_PLACE)"), "mpixf_drop"),
+                    (false, "void *") => ("", copied, "mpixf_give_back"),
+                    (false, _) => ("", copied, "mpixf_drop"),
                 };
                 let intent = if ty == "const void *" { ", intent(in)" } else { "" };
                 let c = "const CFI_cdesc_t *";
@@ -173,6 +193,10 @@ impl Rules<'_> {
                 );
                 if !end.is_empty() {
                     b.after = format!("{end}(&{n}_);");
+                }
+                if is_examined {
+                    b.is_examined = true;
+                    b.glue = Some(format!("{c}{n}, int {}", dense(n)));
                 }
                 b
             }

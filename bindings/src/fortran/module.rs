@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::binding::{Binding, HANDLES, RENAMED};
+use super::binding::{Binding, HANDLES, RENAMED, dense};
 use super::{Interface, glue_name, list};
 use crate::header::Item;
 use crate::text;
@@ -22,15 +22,15 @@ fn comment(text: &str, indent: &str) -> String {
 /// broken before `columns`.
 pub fn declarations(interface: &Interface, name: &str, columns: usize) -> String {
     let (f, bindings) = interface.functions().find(|(f, _)| f.name == name).expect("a function of the header");
-    let head = list(name, &dummies(f, bindings), "", "", " &", columns);
+    let head = list(name, &dummies(f, bindings, false), "", "", " &", columns);
     (head + &declared(bindings, false, true, "  ")).replace("integer(c_int)", "integer")
 }
 
 /// The head and the declarations of a subroutine. `integers`: MPI's handles are integers;
-/// `logicals`: logicals are not C's integers.
+/// `logicals`: logicals are not C's integers, and the procedure is not the one of C.
 fn subroutine(f: &Item, bindings: &[Binding], name: &str, integers: bool, logicals: bool, indent: &str) -> String {
     let tail = if logicals { String::new() } else { format!(" &\n{indent}    bind(C, name=\"{}\")", glue_name(f)) };
-    let mut out = list(&format!("subroutine {name}"), &dummies(f, bindings), &tail, indent, " &", 120);
+    let mut out = list(&format!("subroutine {name}"), &dummies(f, bindings, !logicals), &tail, indent, " &", 120);
     if !logicals {
         writeln!(out, "{indent}  import\n{indent}  implicit none").unwrap();
     }
@@ -40,23 +40,39 @@ fn subroutine(f: &Item, bindings: &[Binding], name: &str, integers: bool, logica
 /// The declarations of a procedure's arguments.
 fn declared(bindings: &[Binding], integers: bool, logicals: bool, indent: &str) -> String {
     let mut out = String::new();
-    for (ty, name) in bindings.iter().filter_map(|b| b.fortran.as_ref()) {
+    for (b, (ty, name)) in bindings.iter().filter_map(|b| Some((b, b.fortran.as_ref()?))) {
         let mut ty = ty.replace("{logical}", if logicals { "logical" } else { "integer(c_int)" });
         for (handle, _) in HANDLES {
             let in_fortran = if integers { "integer(c_int)".to_owned() } else { format!("type({handle})") };
             ty = ty.replace(&format!("{{{handle}}}"), &in_fortran);
         }
         writeln!(out, "{indent}{ty} :: {name}").unwrap();
+        if b.is_examined && !logicals {
+            writeln!(out, "{indent}integer(c_int), value :: {}", dense(name.trim_end_matches("(..)"))).unwrap();
+        }
     }
     out + &format!("{indent}integer(c_int), intent(out), optional :: ierror\n")
 }
 
-fn dummies(f: &Item, bindings: &[Binding]) -> Vec<String> {
+/// The names of a procedure's arguments; `in_c`: as the C function has them.
+fn dummies(f: &Item, bindings: &[Binding], in_c: bool) -> Vec<String> {
     let in_fortran = f.params.iter().zip(bindings).filter(|(_, b)| b.fortran.is_some());
-    in_fortran.map(|(p, _)| p.name.clone()).chain(["ierror".to_owned()]).collect()
+    let names = in_fortran.flat_map(|(p, b)| [Some(p.name.clone()), (in_c && b.is_examined).then(|| dense(&p.name))]);
+    names.flatten().chain(["ierror".to_owned()]).collect()
 }
 
-/// A procedure that makes logicals of C's integers.
+/// True if a Fortran procedure calls the C function: for logicals, and for arrays of any rank, of
+/// which gfortran 12 tells C wrong things if they are parts of a pointer to components or
+/// polymorphic, but not if they are dummy arguments. For those compilers make copies of what is no
+/// array of its own, though, so buffers that are kept go to C at once.
+fn is_wrapped(bindings: &[Binding]) -> bool {
+    let types: Vec<_> = bindings.iter().filter_map(|b| b.fortran.as_ref()).collect();
+    let any_rank = types.iter().any(|(_, name)| name.ends_with("(..)"));
+    let kept = types.iter().any(|(ty, _)| ty.contains("asynchronous"));
+    types.iter().any(|(ty, _)| ty.contains("{logical}")) || any_rank && !kept
+}
+
+/// A procedure that makes logicals of C's integers, and looks which buffers have no gaps.
 fn procedure(f: &Item, bindings: &[Binding], name: &str, integers: bool) -> String {
     let logicals: Vec<&str> = (f.params.iter().zip(bindings))
         .filter(|(_, b)| b.fortran.as_ref().is_some_and(|(ty, _)| ty.contains("{logical}")))
@@ -69,8 +85,9 @@ fn procedure(f: &Item, bindings: &[Binding], name: &str, integers: bool) -> Stri
     out += "    interface\n";
     out += &subroutine(f, bindings, "in_c", integers, false, "      ");
     out += "      end subroutine in_c\n    end interface\n";
-    let actual = |d: String| if logicals.contains(&d.as_str()) { format!("{d}_in_c") } else { d };
-    let actual: Vec<String> = dummies(f, bindings).into_iter().map(actual).collect();
+    let examined = |d: &str| Some(format!("merge(1_c_int, 0_c_int, is_contiguous({}))", d.strip_suffix(&dense(""))?));
+    let actual = |d: String| if logicals.contains(&d.as_str()) { format!("{d}_in_c") } else { examined(&d).unwrap_or(d) };
+    let actual: Vec<String> = dummies(f, bindings, true).into_iter().map(actual).collect();
     for l in &logicals {
         writeln!(out, "    {l}_in_c = 0").unwrap();
     }
@@ -153,18 +170,18 @@ module mpix_neighbor
     for (f, bindings) in interface.functions() {
         assert!(f.name.len() + "_f08".len() <= NAME, "{}: too long a name for Fortran", f.name);
         let has = |what: &str| bindings.iter().filter_map(|b| b.fortran.as_ref()).any(|(ty, _)| ty.contains(what));
-        let (generic, logical) = (has("{MPI_"), has("{logical}"));
+        let (generic, wrapped) = (has("{MPI_"), is_wrapped(bindings));
         // name, handles are integers
         let specific = match generic {
             true => vec![(format!("{}_f08", f.name), false), (format!("{}_int", f.name), true)],
             false => vec![(f.name.clone(), false)],
         };
         out += &format!("\n{}  public :: {}\n", comment(&f.about, "  "), f.name);
-        if generic || !logical {
+        if generic || !wrapped {
             writeln!(out, "  interface{}", if generic { format!(" {}", f.name) } else { String::new() }).unwrap();
         }
         for (name, integers) in &specific {
-            if logical {
+            if wrapped {
                 if generic {
                     writeln!(out, "    module procedure {name}").unwrap();
                 }
@@ -174,7 +191,7 @@ module mpix_neighbor
                 writeln!(out, "    end subroutine {name}").unwrap();
             }
         }
-        if generic || !logical {
+        if generic || !wrapped {
             writeln!(out, "  end interface{}", if generic { format!(" {}", f.name) } else { String::new() }).unwrap();
         }
     }
