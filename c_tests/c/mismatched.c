@@ -1,5 +1,5 @@
-/* The two ends of an edge disagree about the bytes of a block. That is an error of the program; what
-   it must not do is to make later calls wrong. */
+/* The two ends of an edge disagree about the bytes of a block. That is an error of the program;
+   what it must not do is to make later calls wrong. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -27,7 +27,7 @@ static int complete(int line, MPIX_Request *request) {
   return code;
 }
 
-/* two fields, of which one is shorter at the sender than the receiver expects, in the second call */
+/* two fields, of which one is shorter at the sender than the receiver expects, in one call */
 static void fields(const char *fuse) {
   MPI_Comm comm = test_duplicate();
   MPI_Info info = by_messages("mpix_fuse", fuse);

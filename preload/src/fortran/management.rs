@@ -37,8 +37,9 @@ fn is_ignored(statuses: *const MPI_Status) -> bool {
 }
 
 /// Calls a C function with `count` requests and as many statuses as the function takes, which are
-/// converted to C before and to Fortran after. `on` passes the call on unchanged, and its results are left alone. Otherwise `after` runs
-/// and returns the number of statuses. If the table of requests is empty, only `on` runs.
+/// converted to C before and to Fortran after. `on` passes the call on unchanged, and its results
+/// are left alone. Otherwise `after` runs and returns the number of statuses. If the table of
+/// requests is empty, only `on` runs.
 unsafe fn with_requests(
     count: Integer,
     integers: *mut Integer,

@@ -3,8 +3,8 @@
 //! Both ends cut the block's data, which is equally long at both, at the same bytes. Contiguous
 //! data is sent and received in place. Other data is packed into a buffer of the executor before
 //! the first part is sent, or received there and unpacked after the last part has arrived. An empty
-//! part travels, too: if the ends disagree about the length of a block, each message still meets the
-//! one that was meant, and MPI says so where the longer one is received.
+//! part travels, too: if the ends disagree about the length of a block, each message still meets
+//! the one that was meant, and MPI says so where the longer one is received.
 //!
 //! Cost per block and call: one lookup of its datatype, without a call of MPI if it is predefined.
 //! Data that is not contiguous costs one copy, and memory for all such blocks of a call together.
