@@ -1,16 +1,16 @@
 //! Sparse exchanges: blocking, with a function for each message, and nonblocking.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arguments::{Arguments, Counts, Keep, ReceiveType, SendSide, Started};
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
+use super::user::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::datatype::{self, Owned as Datatype};
-use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
+use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse::messages::{Arrivals, Arrived};
 use crate::sparse::{self, Exchange, Shared};
 use crate::util::cast::to_int;
@@ -353,29 +353,6 @@ pub unsafe extern "C" fn MPIX_Sparse_test(
 pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, result: *mut MPIX_Sparse_result) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe { complete("MPIX_Sparse_wait", request, Ok(()), result, |exchange, ()| exchange.wait().map(|()| true)) }
-}
-
-/// The communicator of an exchange, whose error handler gets the errors of what the exchange made.
-#[derive(Clone)]
-pub(super) struct User {
-    comm: MPI_Comm,
-    freed: Arc<AtomicBool>,
-}
-
-impl User {
-    /// `comm` must be the communicator of `context`.
-    pub(super) fn new(comm: MPI_Comm, context: &Shared) -> User {
-        User { comm, freed: Arc::clone(context.freed()) }
-    }
-
-    /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the user's has been
-    /// freed.
-    pub(super) fn handler(&self) -> Communicator<'static> {
-        let is_freed = self.freed.load(Ordering::Relaxed);
-        // SAFETY: the maker vouches for the handle, which has not been freed.
-        let user = if is_freed { None } else { unsafe { Communicator::from_raw(self.comm) } };
-        user.unwrap_or_else(comm::world)
-    }
 }
 
 /// Completes an exchange if it has ended once `progress` has been called, which gets `flag`. It is

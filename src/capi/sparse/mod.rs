@@ -5,6 +5,7 @@ mod arguments;
 mod exchange;
 mod plan;
 mod result;
+mod user;
 
 pub(super) use arguments::sparse_hints;
 pub use exchange::*;

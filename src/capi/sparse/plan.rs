@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::arguments::{Arguments, Counts, Keep, SendSide, Started};
-use super::exchange::User;
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
+use super::user::User;
 use crate::capi::args::Results;
 use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};

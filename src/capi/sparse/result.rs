@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::arguments::ReceiveType;
-use super::exchange::User;
+use super::user::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
 use crate::datatype::buffers::Located;

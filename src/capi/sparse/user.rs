@@ -1,0 +1,31 @@
+//! The communicators that sparse exchanges, and what they make, belong to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::mpi::MPI_Comm;
+use crate::mpi::comm::{self, Communicator};
+use crate::sparse::Shared;
+
+/// The communicator of an exchange, whose error handler gets the errors of what the exchange made.
+#[derive(Clone)]
+pub struct User {
+    comm: MPI_Comm,
+    freed: Arc<AtomicBool>,
+}
+
+impl User {
+    /// `comm` must be the communicator of `context`.
+    pub fn new(comm: MPI_Comm, context: &Shared) -> User {
+        User { comm, freed: Arc::clone(context.freed()) }
+    }
+
+    /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the user's has been
+    /// freed.
+    pub fn handler(&self) -> Communicator<'static> {
+        let is_freed = self.freed.load(Ordering::Relaxed);
+        // SAFETY: the maker vouches for the handle, which has not been freed.
+        let user = if is_freed { None } else { unsafe { Communicator::from_raw(self.comm) } };
+        user.unwrap_or_else(comm::world)
+    }
+}
