@@ -104,6 +104,9 @@ impl Neighborhood {
     /// The self edges as (target entry, source entry). Self edges in only one of the lists match
     /// nothing and are left out.
     pub fn self_edges(&self) -> Vec<(u32, u32)> {
+        if !self.targets.iter().any(|n| n.rank == Some(self.rank)) {
+            return Vec::new();
+        }
         let own = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, r)| r == self.rank).map(|(entry, _)| entry);
         own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
     }
@@ -152,9 +155,13 @@ impl Neighborhood {
 }
 
 fn in_order(list: &[Neighbor]) -> Vec<(u32, Rank)> {
-    let mut entries: Vec<u32> = (0..to_u32(list.len())).collect();
-    entries.sort_by_key(|&s| list[s as usize].direction);
-    entries.into_iter().filter_map(|s| Some((s, list[s as usize].rank?))).collect()
+    let mut entries = Vec::with_capacity(list.len());
+    entries.extend((0..).zip(list).filter_map(|(s, n)| Some((s, n.rank?))));
+    // as a rule no edge has a direction
+    if !list.is_sorted_by_key(|n| n.direction) {
+        entries.sort_by_key(|&(s, _)| list[s as usize].direction);
+    }
+    entries
 }
 
 /// Two independent 64-bit hashes of "`times` edges from `source` to `target`".
