@@ -11,6 +11,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Largest parameter file in bytes. A typical one has about 100.
@@ -116,32 +117,41 @@ fn check(file: &std::fs::Metadata) -> Result<()> {
 /// Puts a file with what `write` writes in the place of one that may be there. Whoever reads it
 /// finds the old one or the new one, also if writing fails, or several programs write it at once. A
 /// symbolic link stays and leads to the new file; the new file has the permissions of the old one.
-/// Devices and pipes are written to.
+/// Devices and pipes are written to, and so is a file whose directory takes no other one.
 ///
 /// # Errors
 /// Errors of the system and of `write`.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let in_place = |path: &Path| File::options().write(true).create(true).truncate(true).open(path);
     // what these lead to is open, and would not be the new file
     let open = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|place| path.starts_with(place));
     let old = fs::metadata(path).ok();
-    if open || old.as_ref().is_some_and(|old| !old.is_file() && !old.is_dir()) {
-        return write(&mut File::options().write(true).open(path)?);
+    let leads_nowhere = old.is_none() && path.is_symlink();
+    if open || leads_nowhere || old.as_ref().is_some_and(|old| !old.is_file() && !old.is_dir()) {
+        return write(&mut in_place(path)?);
     }
     let path = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
     // programs on several hosts may write at the same time: each one a file of its own
     let moment = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos());
-    let new = path.with_extension(format!("{}-{moment}", std::process::id()));
-    let written = File::create_new(&new).and_then(|mut file| {
-        write(&mut file)?;
-        if let Some(old) = old.filter(fs::Metadata::is_file) {
-            file.set_permissions(old.permissions())?;
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let new = path.with_extension(format!("{}-{moment}-{number}", std::process::id()));
+    let mut file = match File::create_new(&new) {
+        Ok(file) => file,
+        Err(e) if matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) && old.is_some() => {
+            return write(&mut in_place(&path)?);
         }
-        // some systems only now find that there is no room
-        file.sync_all()
+        Err(e) => return Err(e),
+    };
+    let replaced = write(&mut file).and_then(|()| {
+        if let Some(old) = old.filter(fs::Metadata::is_file) {
+            // some systems have none
+            let _ = file.set_permissions(old.permissions());
+        }
+        fs::rename(&new, &path)
     });
-    let replaced = written.and_then(|()| fs::rename(&new, &path));
     if replaced.is_err() {
-        // there may be none
+        // nothing can be done about it
         let _ = fs::remove_file(&new);
     }
     replaced

@@ -380,7 +380,7 @@ static void errors(void) {
   OK(MPIX_Request_wait(&x.request));
   for (int k = 0; k < degree; k++) check_block(&x, k);
   OK(MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, &y.request));
-  FAILS(MPIX_Request_start(&y.request), MPI_ERR_REQUEST, "is active");
+  FAILS(MPIX_Request_start(&y.request), MPI_ERR_REQUEST, "is not persistent");
   FAILS(MPIX_Request_free(&y.request), MPI_ERR_REQUEST, "is active");
   OK(MPIX_Request_wait(&y.request));
   CHECK(y.request == NULL, "a complete request is not NULL");

@@ -453,11 +453,15 @@ static int check_lost(void) {
   return test_finish();
 }
 
-/* A program under the preload library makes a topology communicator. The victim makes it past the
-   library, which waits for it on the others. */
+/* A program under the preload library makes a topology communicator, after as many as TEST_BEFORE
+   says. The victim makes it past the library, which waits for it on the others. */
 static int check_made(void) {
   int left = (test_rank + test_size - 1) % test_size, right = (test_rank + 1) % test_size;
   MPI_Comm comm;
+  for (int before = atoi(getenv("TEST_BEFORE")); before > 0; before--) {
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+    MPI_Comm_free(&comm);
+  }
   if (test_rank == VICTIM) {
     OK(PMPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
     wait_for(0.3);

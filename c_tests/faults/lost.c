@@ -105,8 +105,6 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int 
 
 /* how many receives there are until one is refused; none is when negative */
 static int receives_left = -1;
-/* whether the next receive from MPI_PROC_NULL is refused */
-static int refuse_nobody;
 /* whether there is room for one byte of the next message of process 0, so that its receive fails
    when it has come */
 static int shorten;
@@ -114,7 +112,6 @@ static char room;
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   if (receives_left >= 0 && receives_left-- == 0) return failed++, MPI_ERR_OTHER;
   if (is_refused(RECEIVES)) return MPI_ERR_OTHER;
-  if (refuse_nobody && source == MPI_PROC_NULL) return refuse_nobody = 0, failed++, MPI_ERR_OTHER;
   if (shorten && source == 0 && count > 1) return shorten = 0, failed++, PMPI_Irecv(&room, 1, MPI_BYTE, source, tag, comm, request);
   return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
 }
@@ -168,14 +165,10 @@ static void set_on(MPI_Comm comm, const char *schedule, const char *nodes, int i
   MPI_Info_free(&info);
 }
 
-static MPI_Comm set_weighted(const char *schedule, const char *nodes, int in, const int *sources, const int *in_weights, int out, const int *targets, const int *out_weights) {
-  MPI_Comm comm = test_duplicate();
-  set_on(comm, schedule, nodes, in, sources, in_weights, out, targets, out_weights);
-  return comm;
-}
-
 static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *sources, int out, const int *targets) {
-  return set_weighted(schedule, nodes, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED);
+  MPI_Comm comm = test_duplicate();
+  set_on(comm, schedule, nodes, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED);
+  return comm;
 }
 
 /* process 0 sends to process 1, twice, two short fields put together; the second send fails */
@@ -349,32 +342,6 @@ static void refused_receive(void) {
   MPI_Comm_free(&comm);
   comm = set("edge_coloring", NULL, in, peers, out, peers);
   calls(in, comm);
-  MPI_Comm_free(&comm);
-}
-
-/* blocks whose weights say that they are long travel in parts. Of a short block, all parts but the
-   last are empty, and come from MPI_PROC_NULL. If MPI refuses such a receive, the call fails, but
-   no message is missing: later calls succeed */
-static void refused_nobody(void) {
-  if (test_size != 3) return;
-  static const int in[] = {1, 1, 2}, sources[3][2] = {{1}, {0}, {0, 1}}, in_weights[3][2] = {{300}, {300}, {100, 100}};
-  static const int out[] = {2, 2, 0}, targets[3][2] = {{1, 2}, {2, 0}, {0}}, out_weights[3][2] = {{300, 100}, {100, 300}, {0}};
-  /* of each source's block, its place among the targets there */
-  static const int places[3][2] = {{1}, {0}, {1, 0}};
-  int me = test_rank, refusals = 0;
-  MPI_Comm comm = set_weighted("edge_coloring", NULL, in[me], sources[me], in_weights[me], out[me], targets[me], out_weights[me]);
-  for (int call = 0; call < 3; call++) {
-    int from[2] = {test_value(me, 0, call), test_value(me, 1, call)}, into[2] = {-1, -1};
-    failed = 0, refuse_nobody = call == 1;
-    int code = MPIX_Neighbor_alltoall(from, 1, MPI_INT, into, 1, MPI_INT, comm);
-    refuse_nobody = 0;
-    CHECK((code != MPI_SUCCESS) == failed, "call %d, %d refused: %s", call, failed, test_message(code));
-    for (int j = 0; j < in[me]; j++) CHECK(into[j] == test_value(sources[me][j], places[me][j], call), "call %d: block %d is %d", call, j, into[j]);
-    refusals += failed;
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &refusals, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  CHECK(refusals > 0, "no receive from MPI_PROC_NULL was refused");
-  failed = 0;
   MPI_Comm_free(&comm);
 }
 
@@ -689,7 +656,6 @@ int main(int argc, char **argv) {
   packets();
   no_memory();
   refused_receive();
-  refused_nobody();
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
   if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(0), unrouted(1), stopped();

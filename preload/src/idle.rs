@@ -23,6 +23,7 @@ use mpix_neighbor::util::unique::unique;
 
 use crate::attribute::Key;
 use crate::errors::{self, SUCCESS};
+use crate::guard;
 use crate::settings;
 use crate::shadow::{self, Shadow};
 use crate::shape::Shape;
@@ -234,6 +235,7 @@ unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[i64;
 unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
+        let _inside = guard::enter();
         // SAFETY: the pointer is that which `pool_of` stored, and MPI calls this once for it.
         drop(unsafe { Arc::from_raw(value.cast_const().cast::<Pool>()) });
     });

@@ -73,7 +73,7 @@ def writable(data: Any) -> npt.NDArray[Any]:
 def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     """Returns a contiguous array of a type, which may round numbers but not cut them.
 
-    Integers that the type cannot hold, and fractions where it holds integers, are errors, which say
+    Numbers that the type cannot hold, and fractions where it holds integers, are errors, which say
     `name`.
     """
     array = np.asarray(values)
@@ -96,6 +96,8 @@ def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     made = np.ascontiguousarray(array, dtype)
     if both and (cut := array.ravel()[made.ravel() != array.ravel()]).size:
         raise OverflowError(f"{name}: {cut[0]} is no {dtype}")
+    if dtype.kind in "fc" and (large := array.ravel()[np.isfinite(array).ravel() & ~np.isfinite(made).ravel()]).size:
+        raise OverflowError(f"{name}: {large[0]} is no {dtype}")
     return made
 
 

@@ -312,12 +312,15 @@ class Neighborhood:
         op: tuple[MPI.Op, ...],
         *rest: int,
     ) -> None:
-        arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
-        code = function(*arguments, started._at)
-        if code:
-            active.discard(started)
-            self._plans.discard(started)
-            check(code, self.comm)
+        code = None
+        try:
+            arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
+            code = function(*arguments, started._at)
+        finally:
+            if code != 0:
+                active.discard(started)
+                self._plans.discard(started)
+        check(code, self.comm)
 
     def Gather(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends one block to all targets and receives one from each source."""

@@ -244,12 +244,14 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
 }
 
 /// Fails on all processes if one has not understood its hints, or they differ: they would run
-/// different protocols, and wait for each other. Collective.
+/// different protocols, and wait for each other; or if one cannot start an exchange, as another one
+/// is under way. Collective.
 fn agree_on_hints(shared: &Shared, hints: Option<&SparseHints>, understood: Result<()>) -> Result<()> {
-    let (comm, number) = {
+    let (comm, understood, number) = {
         let context = shared.hold();
+        let understood = if context.is_running() { Err(Error::Exchanging.into()) } else { understood };
         let number = understood.as_ref().map_or(-1, |()| hints.copied().unwrap_or(context.environment_hints()).agreed());
-        (Arc::clone(context.comm()), number)
+        (Arc::clone(context.comm()), understood, number)
     };
     let [low, high] = coll::allreduce(&comm, [number, -number], Reduction::Min)?;
     if low < 0 {

@@ -104,7 +104,7 @@ impl Own {
             return coll::sum_and_least(comm.view(), Some(comm), sums, least);
         };
         comm.is_whole()?;
-        reducer.sum_and_least(sums, least, &Watch { comm, look: &|patience| patience.look_at_all(comm) })
+        reducer.sum_and_least(sums, least, &Watch { comm: comm.view(), look: &|patience| patience.look_at_all(comm) })
     }
 
     /// True if nothing else uses it, and nothing that was done with it can be seen.
@@ -122,25 +122,20 @@ impl Own {
 }
 
 /// Reductions in shared memory that are no part of set calls, nor in one order with them.
-pub struct Apart {
-    reducer: Reducer,
-    /// A communicator of this process alone.
-    alone: Comm,
-}
+pub struct Apart(Reducer);
 
 impl Apart {
     /// Makes memory for the processes of `own`. `None` on all of them if they cannot share any.
     /// Collective.
     pub fn new(own: &Own) -> Result<Option<Apart>> {
-        let alone = own.comm.self_comm()?;
-        Ok(own.new_reducer()?.map(|reducer| Apart { reducer, alone }))
+        Ok(own.new_reducer()?.map(Apart))
     }
 
-    /// Takes the least of each word over all processes. `comm`: a communicator of these, in any
-    /// order. Collective.
+    /// Takes the least of each word over all processes. `comm`: a new communicator of these, in any
+    /// order, on which the program can have sent nothing before all have called this. Collective.
     pub fn least<const N: usize>(&self, comm: Communicator, words: [i64; N]) -> Result<[i64; N]> {
         let look = |patience: &mut Patience| patience.look_at(comm, 0..comm.size()?);
-        let (_, least) = self.reducer.sum_and_least(&[], &words, &Watch { comm: &self.alone, look: &look })?;
+        let (_, least) = self.0.sum_and_least(&[], &words, &Watch { comm, look: &look })?;
         Ok(std::array::from_fn(|k| least[k]))
     }
 }

@@ -328,7 +328,7 @@ impl Pair {
             self.landing.flush(target)?;
             self.landing.raise(Flag { value: self.number, target, offset: FLAG })?;
             while self.landing.flag(FLAG).load(Ordering::Acquire) != self.number {
-                message::progress(self.landing.comm())?;
+                message::progress(self.landing.comm().view())?;
                 self.look()?;
             }
             self.landing.sync()?;

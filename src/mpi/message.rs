@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
-use super::comm::Owned as Comm;
+use super::comm::{Communicator, Owned as Comm};
 use super::constants::{RSMPI_ANY_SOURCE, RSMPI_ANY_TAG, RSMPI_MESSAGE_NULL, RSMPI_SUM, RSMPI_UINT32_T};
 pub use super::datatype::packed;
 use super::datatype::{Datatype, Owned as OwnedDatatype};
@@ -224,14 +224,18 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
     }
 }
 
-/// A tag that no message on a communicator of ours carries on which [`progress`] is called.
+/// A tag that no message on a communicator carries on which [`progress`] is called.
 pub const UNUSED_TAG: i32 = 0;
 
 /// Lets MPI progress all messages, and yield the core if it does so at all. A probe that finds a
-/// message may return before MPI has looked after others, so this one looks for [`UNUSED_TAG`].
+/// message may return before MPI has looked after others, so this one looks for [`UNUSED_TAG`]. So
+/// may one on a communicator of one process (MPICH).
 #[inline]
-pub fn progress(comm: &Comm) -> Result<()> {
-    probe(None, UNUSED_TAG, false, comm).map(drop)
+pub fn progress(comm: Communicator) -> Result<()> {
+    let (mut found, mut status) = (0, MaybeUninit::<MPI_Status>::uninit());
+    // SAFETY: a live communicator; results are locals.
+    let probed = unsafe { mpi_sys::MPI_Iprobe(RSMPI_ANY_SOURCE, UNUSED_TAG, comm.raw(), &mut found, status.as_mut_ptr()) };
+    check(probed, "MPI_Iprobe")
 }
 
 impl Probed {

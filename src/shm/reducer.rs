@@ -11,7 +11,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::mpi::comm::Owned as Comm;
+use crate::mpi::comm::Communicator;
 use crate::mpi::liveness::Patience;
 use crate::mpi::{coll, message};
 use crate::shm::board;
@@ -124,8 +124,9 @@ impl Reducer {
 
 /// What a process looks after while it waits.
 pub struct Watch<'a> {
-    /// A communicator of the library's own: MPI progresses messages when it is probed.
-    pub comm: &'a Comm,
+    /// A communicator that may be probed, so that MPI progresses messages (see
+    /// [`message::progress`]).
+    pub comm: Communicator<'a>,
     /// Fails if a process has ended that the reduction needs.
     pub look: &'a dyn Fn(&mut Patience) -> Result<()>,
 }

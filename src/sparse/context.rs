@@ -356,6 +356,11 @@ impl ExchangeContext {
         self.hints
     }
 
+    /// Returns true if no exchange can be started, as one is under way.
+    pub fn is_running(&self) -> bool {
+        self.running
+    }
+
     /// Returns the number of processes on the fullest node, under these hints.
     pub fn per_node(&self, hints: &SparseHints) -> u32 {
         hints.node_size.map_or(self.per_node, |n| n.min(self.size()))

@@ -43,7 +43,12 @@ pub fn write_by(file: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Resu
         return unless_nobody_reads(write(&mut std::io::stdout().lock()));
     }
     let failed = |e: std::io::Error| Failure::Run(format!("{}: {e}", printable(&file.display().to_string())));
-    replace(file, |open| write(open)).map_err(failed)
+    let written = replace(file, |open| {
+        write(open)?;
+        // some systems only now find that there is no room; devices and pipes need not be able to
+        if open.metadata()?.is_file() { open.sync_all() } else { Ok(()) }
+    });
+    written.map_err(failed)
 }
 
 /// Writes a text to a file, and the directories that lead to it; or to standard output for `-`.

@@ -76,7 +76,8 @@ impl Request {
                 if lifetime == Lifetime::PrivateMatching
                     && let Some(verification) = &mut state.verification
                 {
-                    verification.alone = Some(bound.tags().private_number(fields.len()));
+                    // one for each, however many fields the ends think that it has
+                    verification.alone = Some(bound.tags().private_number(1));
                 }
                 state
             } else {

@@ -31,8 +31,8 @@ pub enum Lifetime {
     Once,
     /// Any number of times; all starts on the communicator match in order.
     Persistent,
-    /// Any number of times; its starts match only with one another. Same as `Persistent` where
-    /// collectives are verified.
+    /// Any number of times; its starts match only with one another. Where collectives are verified,
+    /// they are found not to match if they stand in another order.
     PrivateMatching,
 }
 

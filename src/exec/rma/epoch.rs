@@ -119,7 +119,7 @@ impl Round {
 
     /// Lets MPI move other messages, and yield the core if it does so at all.
     fn enter_mpi(&mut self) {
-        if let Err(e) = message::progress(self.link.comm()) {
+        if let Err(e) = message::progress(self.link.comm().view()) {
             self.note(e);
         }
     }

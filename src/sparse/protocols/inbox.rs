@@ -278,7 +278,7 @@ impl Run {
         let turn = self.backoff.turn();
         // after a sleep too: others may need this process's MPI to complete their long sends to it
         if turn.enters_mpi || std::mem::take(&mut self.slept) {
-            message::progress(&transport.comm)?;
+            message::progress(transport.comm.view())?;
         }
         if turn.checks { self.look_for_dead(transport) } else { Ok(()) }
     }
