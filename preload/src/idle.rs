@@ -9,11 +9,11 @@
 //! neighborhood is set anew.
 //!
 //! From the third communicator of all processes of the parent on, that reduction runs in memory
-//! that the processes share, if they are on one node. Communicators are made from a parent in one
+//! that the processes share, if they are on one node, for some parents. Communicators are made from a parent in one
 //! order on all processes, as MPI demands, so that these reductions match.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mpi_sys::MPI_Comm;
@@ -33,6 +33,12 @@ const MOST: usize = 8;
 
 /// Most shadows that are kept in all: each has communicators and shared memory of its own.
 const MOST_IN_ALL: usize = 32;
+
+/// Most parents whose processes agree in shared memory: each has a file and a mapping of its own.
+const MOST_REDUCERS: usize = 8;
+
+/// How many there are.
+static REDUCERS: AtomicUsize = AtomicUsize::new(0);
 
 /// The pools of parents.
 static KEY: Key = Key::new(deleted);
@@ -98,6 +104,9 @@ impl Default for Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        if let Some(Some(_)) = self.reducer.take() {
+            REDUCERS.fetch_sub(1, Ordering::Relaxed);
+        }
         // freed without the lock: freeing a communicator may come here again
         let gone: Vec<_> = kept().extract_if(.., |(pool, _)| *pool == self.number).collect();
         drop(gone);
@@ -142,7 +151,8 @@ impl Pool {
         let number = |candidate: &Option<Shadow>| candidate.as_ref().map_or(0, |shadow| shadow.number);
         let [a, b] = [number(&same), number(&like)];
         let reducer = self.reducer.get().filter(|_| is_whole);
-        let expects = is_whole && self.is_used.swap(true, Ordering::Relaxed) && reducer.is_none();
+        let has_room = REDUCERS.load(Ordering::Relaxed) < MOST_REDUCERS;
+        let expects = is_whole && self.is_used.swap(true, Ordering::Relaxed) && reducer.is_none() && has_room;
         // SAFETY: the caller vouches for `comm`.
         let least = unsafe {
             let words = [a, -a, b, -b, new_number(comm), can.into(), expects.into()];
@@ -180,8 +190,10 @@ impl Pool {
     pub unsafe fn expect_more(&self, shadow: &Shadow) {
         // SAFETY: a communicator of our own, on which nothing runs yet. Without a result the MPI
         // goes on to reduce.
-        let made = unsafe { Reducer::new(shadow.shadow) };
-        let _ = self.reducer.set(made.ok().flatten());
+        let made = unsafe { Reducer::new(shadow.shadow) }.ok().flatten();
+        REDUCERS.fetch_add(made.is_some().into(), Ordering::Relaxed);
+        // only the thread that makes communicators from the parent comes here
+        let _ = self.reducer.set(made);
     }
 
     /// Takes the shadow of this shape that all processes take, whatever order they were freed in;
