@@ -9,8 +9,8 @@
 //! neighborhood is set anew.
 //!
 //! From the third communicator of all processes of the parent on, that reduction runs in memory
-//! that the processes share, if they are on one node, for some parents. Communicators are made from a parent in one
-//! order on all processes, as MPI demands, so that these reductions match.
+//! that the processes share, if they are on one node, for some parents. Communicators are made from
+//! a parent in one order on all processes, as MPI demands, so that these reductions match.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
