@@ -10,7 +10,7 @@
 
 use std::ffi::c_int;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
@@ -84,6 +84,12 @@ pub fn is_usable() -> bool {
         mpi_sys::MPI_Finalized(&mut finalized);
     }
     initialized != 0 && finalized == 0
+}
+
+/// Fails unless MPI can be called and was initialized by `MPI_Init` or `MPI_Init_thread`: programs
+/// with sessions alone have no `MPI_COMM_SELF`.
+pub fn require_world() -> Result<()> {
+    if is_usable() { Ok(()) } else { Err(Error::NoWorld.into()) }
 }
 
 /// Returns true if several threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`).

@@ -63,9 +63,7 @@ impl<T> OfProcess<T> {
         if let Some(value) = self.known() {
             return value;
         }
-        if !super::is_usable() {
-            return Err(Error::NoWorld.into());
-        }
+        super::require_world()?;
         let Some(value) = make()?.map(Arc::new) else { return Ok(None) };
         // SAFETY: there is no value yet, and this one is never replaced.
         let attached = unsafe { self.key.set(comm::itself(), Attached { value: Arc::clone(&value) }) };

@@ -4,7 +4,7 @@ use super::comm::{self, Communicator, Owned};
 use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
 use super::request::Request;
 use super::{check, coll, liveness};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::util::cast::to_int;
 
 impl Owned {
@@ -14,9 +14,7 @@ impl Owned {
     /// # Errors
     /// Also where MPI was not initialized: with sessions alone, MPICH may fail in the duplicate.
     pub fn duplicate(comm: Communicator) -> Result<Owned> {
-        if !super::is_usable() {
-            return Err(Error::NoWorld.into());
-        }
+        super::require_world()?;
         copy(comm, None)
     }
 
