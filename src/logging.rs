@@ -12,7 +12,6 @@
 //! - `debug`: the same on every process.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::sync::{Mutex, Once, PoisonError};
 
 use log::{LevelFilter, Log, Metadata, Record};
@@ -20,6 +19,7 @@ use log::{LevelFilter, Log, Metadata, Record};
 use crate::environment;
 use crate::mpi::{self, MPI_Info, comm, info};
 use crate::select::hints::unknown;
+use crate::util::say::say;
 
 /// Environment variable: the level.
 const VARIABLE: &str = unknown::LOG;
@@ -49,14 +49,13 @@ impl Log for Lines {
     fn flush(&self) {}
 }
 
-/// Writes a line with one call, so that lines of several processes do not mix.
+/// Writes a line that begins with the process's rank.
 fn line(text: &str) {
     let place = match rank() {
         Some(rank) => format!("process {rank}: "),
         None => String::new(),
     };
-    // a failure cannot be reported
-    let _ = std::io::stderr().write_all(format!("mpix-neighbor: {place}{text}\n").as_bytes());
+    say(&format!("mpix-neighbor: {place}{text}\n"));
 }
 
 /// This process's rank in `MPI_COMM_WORLD`, while MPI can be called.

@@ -1,5 +1,7 @@
 //! Files that the command-line tool writes, and what stands in tables where there is no number.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -154,4 +156,16 @@ fn names_in_reports_and_charts_are_printable() {
         assert!(output.status.success() && text.contains("\\u{1b}"), "{arguments:?}: {text}");
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{arguments:?}: {text:?}");
     }
+}
+
+/// Launchers merge what processes print: an error comes in one write, or lines of several mix.
+#[test]
+fn an_error_in_one_write() {
+    let (reader, writer) = UnixDatagram::pair().unwrap();
+    let status = Command::new(TOOL).args(["schedule", "no_such_file"]).stderr(OwnedFd::from(writer)).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+    let mut text = [0; 4096];
+    let length = reader.recv(&mut text).unwrap();
+    let first = String::from_utf8_lossy(&text[..length]);
+    assert!(first.starts_with("error: no_such_file: ") && first.ends_with('\n'), "{first:?}");
 }

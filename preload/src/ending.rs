@@ -11,6 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use mpix_neighbor::util::say::say;
+
 use crate::errors::SUCCESS;
 use crate::report::{self, Scope};
 use crate::{counters, guard, settings};
@@ -260,6 +262,7 @@ pub fn add_line(sum: &[u64], processes: c_int) {
     let _ = report::write_line(&mut line, &prepared.program, sum, &Scope::Launch { processes });
     if !append(file, line.as_bytes()) {
         let error = std::io::Error::last_os_error();
-        eprintln!("mpix-neighbor preload: cannot append to {}, the file of MPIX_PRELOAD_FILE: {error}", file.to_string_lossy());
+        let file = file.to_string_lossy();
+        say(&format!("mpix-neighbor preload: cannot append to {file}, the file of MPIX_PRELOAD_FILE: {error}\n"));
     }
 }

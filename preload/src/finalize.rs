@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
 use mpix_neighbor::util::cast::to_int;
+use mpix_neighbor::util::say::say;
 
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Op};
 
@@ -47,9 +48,7 @@ fn finish() {
         // writing to a string does not fail
         let _ = report::write(&mut text, &sum, &most, &report::Scope::Launch { processes });
         let _ = report::write_schedules(&mut text);
-        use std::io::Write;
-        // a failure cannot be reported
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        say(&text);
     }
     ending::add_line(&sum, processes);
 }

@@ -7,6 +7,8 @@
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use mpix_neighbor::util::say::say;
+
 /// The next definition of a function, looked up once.
 pub struct Next {
     /// Null-terminated names, of which the first one found counts.
@@ -40,10 +42,10 @@ impl Next {
             }
         }
         // the header we were built with declares it, so another MPI than ours is loaded
-        eprintln!(
-            "mpix-neighbor preload: no {} behind us; is this the library for the MPI that the program uses?",
+        say(&format!(
+            "mpix-neighbor preload: no {} behind us; is this the library for the MPI that the program uses?\n",
             self.names[0]
-        );
+        ));
         std::process::abort();
     }
 }

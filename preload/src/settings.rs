@@ -7,6 +7,8 @@
 use std::ffi::{OsString, c_int};
 use std::sync::{Once, OnceLock};
 
+use mpix_neighbor::util::say::say;
+
 /// Environment variable: a list, separated by commas, of `off`, `report`, `compare`.
 const WHAT: &str = "MPIX_PRELOAD";
 /// Environment variable: a file to which each launch adds a line.
@@ -76,7 +78,7 @@ pub fn complain(rank: c_int) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         for text in get().complaints.iter().filter(|_| rank == 0) {
-            eprintln!("mpix-neighbor preload: {text}");
+            say(&format!("mpix-neighbor preload: {text}\n"));
         }
     });
 }

@@ -15,6 +15,7 @@ use mpix_neighbor::capi::{
     MPIX_Neighborhood_set, MPIX_Neighborhood_set_topology,
 };
 use mpix_neighbor::util::cast::{to_int, to_usize};
+use mpix_neighbor::util::say::say;
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
@@ -179,22 +180,19 @@ unsafe fn refused(shadow: MPI_Comm, code: c_int) -> Reason {
             unsafe { MPIX_Neighbor_error_string(shadow, to_int::<c_int>(text.len()), text.as_mut_ptr().cast(), &mut length) };
         let written = if asked == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
         let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
-        say(what, &String::from_utf8_lossy(&text[..written]));
+        complain(what, &String::from_utf8_lossy(&text[..written]));
     }
     if is_hint { Reason::Hint } else { Reason::NotMade }
 }
 
 /// Says why calls go on to the MPI, even if no report is wanted. Once is enough: later
 /// communicators fail for the same reason.
-pub fn say(what: &str, text: &str) {
+pub fn complain(what: &str, text: &str) {
     static SAID: AtomicBool = AtomicBool::new(false);
     if SAID.swap(true, Ordering::Relaxed) {
         return;
     }
-    let line = format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n");
-    use std::io::Write;
-    // a failure cannot be reported
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    say(&format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n"));
 }
 
 /// True if this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is a member,

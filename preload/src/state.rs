@@ -195,7 +195,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
             (Ok(Agreed::Changed(_)), None) | (Ok(Agreed::None), _) => Err(Reason::NotMade),
             (Err(error), _) => {
                 // each process that noticed: others may not have
-                shadow::say("no neighborhood can be made", &error.to_string());
+                shadow::complain("no neighborhood can be made", &error.to_string());
                 Err(Reason::NotMade)
             }
         };

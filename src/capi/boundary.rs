@@ -9,6 +9,7 @@ use crate::error::{Argument, Class, Error, Result, catch};
 use crate::logging;
 use crate::mpi::attribute::Key;
 use crate::mpi::{self, Communicator, MPI_Comm, comm, errors};
+use crate::util::say::say;
 
 /// Text of the last error reported on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
@@ -81,13 +82,6 @@ fn null_comm() -> Error {
     Error::NullHandle { argument: Argument::new("comm"), null: "MPI_COMM_NULL", class: Class::Comm }
 }
 
-/// Writes a line to standard error in one piece, so that the lines of several processes do not mix.
-fn print(text: &str) {
-    use std::io::Write;
-    // a failure cannot be reported anywhere
-    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
-}
-
 /// Makes an error's code, and keeps its text for `MPIX_Neighbor_error_string`. Drops the error.
 #[cold]
 #[expect(clippy::needless_pass_by_value, reason = "dropped here, as the caller's error handler may jump out")]
@@ -97,7 +91,7 @@ fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Fail
         let text = format!("{function}: {error}");
         // before MPI_Init and after MPI_Finalize there is no handler
         if !mpi::is_usable() {
-            print(&text);
+            say(&format!("{text}\n"));
             return Ok(());
         }
         let (code, carries_text) = errors::code_for(&error, &text);
@@ -105,7 +99,7 @@ fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Fail
         handle::note_failure(comm);
         logging::start();
         if !carries_text && errors::is_fatal(comm) {
-            print(&text);
+            say(&format!("{text}\n"));
         } else {
             log::error!("{text}");
         }

@@ -11,6 +11,7 @@ use std::sync::{Once, OnceLock};
 use super::{library_description, library_version};
 use crate::error::{Error, Result};
 use crate::util::backoff::Pace;
+use crate::util::say::say;
 
 unsafe extern "C" {
     fn mpixn_family() -> *const c_char;
@@ -144,10 +145,7 @@ pub fn require(who: &str) {
 fn examine(checked: &Once, who: &str) {
     checked.call_once(|| {
         if let Err(error) = check() {
-            use std::io::Write;
-            // a single write, so that the lines of several processes do not mix; its failure cannot
-            // be reported
-            let _ = std::io::stderr().write_all(format!("{who}: {error}. The program ends here.\n").as_bytes());
+            say(&format!("{who}: {error}. The program ends here.\n"));
             // SAFETY: ends the process at once. Exit handlers are not run: they may belong to
             // either MPI.
             unsafe { libc::_exit(EXIT_CODE) }

@@ -25,7 +25,7 @@ mod trace;
 
 pub use record::{Call, FENCE, Medium, Record};
 use record::{Group, Observer};
-use settings::{Settings, TRACE, say};
+use settings::{Settings, TRACE, complain};
 use trace::Lane;
 
 /// Reports and drops the records when MPI is finalized.
@@ -55,7 +55,7 @@ pub fn of_process() -> Option<Arc<Observer>> {
             Ok(lane) => Some(Arc::new(lane)),
             Err(e) => {
                 let part = trace::part(&file, rank);
-                say(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", part.display()));
+                complain(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", part.display()));
                 None
             }
         });

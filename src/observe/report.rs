@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::record::{Medium, Observer, Record, USES};
-use super::settings::{Output, STATS, lock, say};
+use super::settings::{Output, STATS, complain, lock};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -20,6 +20,7 @@ use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
 use crate::util::backoff::{Backoff, Pace, REPORT};
 use crate::util::cast::to_usize;
+use crate::util::say::say;
 
 /// Tag of these messages: programs are unlikely to use it, and every MPI allows it.
 const TAG: i32 = 31_013;
@@ -109,7 +110,7 @@ pub fn finish(observer: &Observer) {
             }
         }
         Ok(_) => {}
-        Err(e) => say(&format!("process {}: no statistics: {e}", observer.rank)),
+        Err(e) => complain(&format!("process {}: no statistics: {e}", observer.rank)),
     }
 }
 
@@ -162,7 +163,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
             }
         });
         if let Some(e) = failed {
-            say(&format!("process {me}: statistics of another process are lost: {e}"));
+            complain(&format!("process {me}: statistics of another process are lost: {e}"));
         }
         if expected.len() + sends.len() < before {
             progress = Instant::now();
@@ -258,12 +259,11 @@ fn operations(row: &Row) -> Option<String> {
 fn put(output: &Output, text: &str) {
     use std::io::Write;
     match output {
-        // there is no one to tell if this fails
-        Output::Stderr => drop(std::io::stderr().write_all(text.as_bytes())),
+        Output::Stderr => say(text),
         Output::File(file) => {
             let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
             if let Err(e) = opened.and_then(|mut f| f.write_all(text.as_bytes())) {
-                say(&format!("no statistics: {STATS}: cannot append to {file}: {e}"));
+                complain(&format!("no statistics: {STATS}: cannot append to {file}: {e}"));
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::util::say::say;
+
 /// Environment variable: the file for statistics, or `1` for standard error.
 pub const STATS: &str = "MPIX_NEIGHBOR_STATS";
 /// Environment variable: the file for the trace.
@@ -42,9 +44,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints a line in one piece.
-pub fn say(text: &str) {
-    use std::io::Write;
-    // a failure cannot be reported
-    let _ = std::io::stderr().write_all(format!("mpix-neighbor: {text}\n").as_bytes());
+/// Prints a line.
+pub fn complain(text: &str) {
+    say(&format!("mpix-neighbor: {text}\n"));
 }

@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::settings::{TRACE, lock, say};
+use super::settings::{TRACE, complain, lock};
 use crate::util::backoff::{Backoff, Pace, REPORT};
 use crate::util::cast::whole;
 
@@ -173,17 +173,17 @@ impl Lane {
             (writer.dropped, writer.failed.take())
         };
         if let Some(e) = failed {
-            say(&format!("process {}: the trace is not complete: {TRACE}: {}: {e}", self.rank, self.file));
+            complain(&format!("process {}: the trace is not complete: {TRACE}: {}: {e}", self.rank, self.file));
         }
         if dropped > 0 {
-            say(&format!("process {}: the trace has the first {MOST} events; {dropped} more were left out", self.rank));
+            complain(&format!("process {}: the trace has the first {MOST} events; {dropped} more were left out", self.rank));
         }
         // if this fails, process 0 waits in vain and takes the part
         let _ = std::fs::rename(part(&self.file, self.rank), done(&self.file, self.rank));
         if self.rank == 0
             && let Err(e) = self.merge(processes)
         {
-            say(&format!("the parts of the trace could not be merged: {TRACE}: {}: {e}", self.file));
+            complain(&format!("the parts of the trace could not be merged: {TRACE}: {}: {e}", self.file));
         }
     }
 

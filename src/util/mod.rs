@@ -8,5 +8,6 @@ pub mod cases;
 pub mod cast;
 pub mod random;
 pub mod recall;
+pub mod say;
 pub mod turns;
 pub mod unique;

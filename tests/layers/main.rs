@@ -43,7 +43,7 @@ fn modules_use_only_what_lies_below_them() {
             "model" => vec!["schedule", "topology", "util"],
             "select" => vec!["error", "model", "schedule", "topology", "util"],
             "environment" => vec![],
-            "logging" => vec!["environment", "mpi", "select"],
+            "logging" => vec!["environment", "mpi", "select", "util"],
             "mpi" => vec!["error", "util"],
             "datatype" => vec!["error", "mpi", "topology", "util"],
             "shm" => vec!["error", "mpi", "util"],

@@ -38,12 +38,12 @@ mod table;
 mod text;
 mod timing;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::{Failure, print};
+use mpix_neighbor::util::say::say;
 
 /// Predicts the costs of schedules for a graph of messages, and of protocols for sparse exchanges.
 #[derive(Parser)]
@@ -82,8 +82,7 @@ fn main() -> ExitCode {
         Err(Failure::Usage(text)) => (2, text),
         Err(Failure::Run(text)) => (1, text),
     };
-    // nothing can be done if even this cannot be written
-    let _ = writeln!(std::io::stderr(), "error: {}", text::printable(&text));
+    say(&format!("error: {}\n", text::printable(&text)));
     ExitCode::from(code)
 }
 
