@@ -1259,6 +1259,33 @@ MPIXF_API void mpixf_Request_waitany(const MPI_Fint *count, MPIX_Request *reques
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Request_testany(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *index, MPI_Fint *flag,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  *index = MPI_UNDEFINED;
+  int code = MPIX_Request_testany(*count, requests, index, flag);
+  mpixf_to_one(1, index);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Request_waitsome(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *outcount,
+    MPI_Fint *indices, MPI_Fint *ierror) {
+  mpixf_begin();
+  *outcount = 0;
+  int code = MPIX_Request_waitsome(*count, requests, outcount, indices);
+  mpixf_to_one(*outcount, indices);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Request_testsome(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *outcount,
+    MPI_Fint *indices, MPI_Fint *ierror) {
+  mpixf_begin();
+  *outcount = 0;
+  int code = MPIX_Request_testsome(*count, requests, outcount, indices);
+  mpixf_to_one(*outcount, indices);
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Request_free(MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int code = MPIX_Request_free(request);

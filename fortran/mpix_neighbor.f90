@@ -2056,6 +2056,39 @@ module mpix_neighbor
     end subroutine MPIX_Request_waitany
   end interface
 
+  ! Tests whether one of several collectives is complete, and completes it if so.
+  public :: MPIX_Request_testany
+
+  ! Waits until some of several collectives are complete, and completes them.
+  public :: MPIX_Request_waitsome
+  interface
+    subroutine MPIX_Request_waitsome(count, requests, outcount, indices, ierror) &
+        bind(C, name="mpixf_Request_waitsome")
+      import
+      implicit none
+      integer(c_int), intent(in) :: count
+      type(MPIX_Request), intent(inout) :: requests(*)
+      integer(c_int), intent(out) :: outcount
+      integer(c_int), intent(inout) :: indices(*)
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Request_waitsome
+  end interface
+
+  ! Completes those of several collectives that are complete.
+  public :: MPIX_Request_testsome
+  interface
+    subroutine MPIX_Request_testsome(count, requests, outcount, indices, ierror) &
+        bind(C, name="mpixf_Request_testsome")
+      import
+      implicit none
+      integer(c_int), intent(in) :: count
+      type(MPIX_Request), intent(inout) :: requests(*)
+      integer(c_int), intent(out) :: outcount
+      integer(c_int), intent(inout) :: indices(*)
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Request_testsome
+  end interface
+
   ! Frees a persistent collective.
   public :: MPIX_Request_free
   interface
@@ -5312,6 +5345,30 @@ contains
     call in_c(count, requests, flag_in_c, ierror)
     flag = flag_in_c /= 0
   end subroutine MPIX_Request_testall
+
+  subroutine MPIX_Request_testany(count, requests, index, flag, ierror)
+    integer(c_int), intent(in) :: count
+    type(MPIX_Request), intent(inout) :: requests(*)
+    integer(c_int), intent(out) :: index
+    logical, intent(out) :: flag
+    integer(c_int), intent(out), optional :: ierror
+    integer(c_int) :: flag_in_c
+    interface
+      subroutine in_c(count, requests, index, flag, ierror) &
+          bind(C, name="mpixf_Request_testany")
+        import
+        implicit none
+        integer(c_int), intent(in) :: count
+        type(MPIX_Request), intent(inout) :: requests(*)
+        integer(c_int), intent(out) :: index
+        integer(c_int), intent(out) :: flag
+        integer(c_int), intent(out), optional :: ierror
+      end subroutine in_c
+    end interface
+    flag_in_c = 0
+    call in_c(count, requests, index, flag_in_c, ierror)
+    flag = flag_in_c /= 0
+  end subroutine MPIX_Request_testany
 
   subroutine MPIX_Request_test_source(request, index, flag, ierror)
     type(MPIX_Request), intent(in) :: request

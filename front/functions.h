@@ -87,6 +87,9 @@
   FUNCTION(MPIX_Request_wait) \
   FUNCTION(MPIX_Request_waitall) \
   FUNCTION(MPIX_Request_waitany) \
+  FUNCTION(MPIX_Request_testany) \
+  FUNCTION(MPIX_Request_waitsome) \
+  FUNCTION(MPIX_Request_testsome) \
   FUNCTION(MPIX_Request_free) \
   FUNCTION(MPIX_Request_test_source) \
   FUNCTION(MPIX_Request_wait_source) \

@@ -1691,7 +1691,7 @@ int MPIX_Request_test(MPIX_Request *request, int *flag);
  *   complete, each becomes NULL, or inactive; otherwise none is changed.
  * - `flag`: 1 if all are complete, also if some have failed, else 0.
  *
- * Of several errors, the first one in the array is reported.
+ * Of several errors, the first one in the array is reported. Its text names the request.
  *
  * All else is as for `MPIX_Request_test`. */
 int MPIX_Request_testall(int count, MPIX_Request *requests, int *flag);
@@ -1711,6 +1711,7 @@ int MPIX_Request_wait(MPIX_Request *request);
  *   NULL, or inactive if it is persistent.
  *
  * All are completed, even if some fail. Of several errors, the first one in the array is reported.
+ * Its text names the request.
  *
  * All else is as for `MPIX_Request_test`. */
 int MPIX_Request_waitall(int count, MPIX_Request *requests);
@@ -1724,6 +1725,49 @@ int MPIX_Request_waitall(int count, MPIX_Request *requests);
  *
  * All else is as for `MPIX_Request_test`. */
 int MPIX_Request_waitany(int count, MPIX_Request *requests, int *index);
+
+/* Tests whether one of several collectives is complete, and completes it if so.
+ *
+ * - `count`: Number of requests.
+ * - `requests` (`count` entries): Collectives; NULL and inactive ones are allowed. One that is
+ *   complete becomes NULL, or inactive if it is persistent.
+ * - `index`: Which one, also if it has failed; `MPI_UNDEFINED` if none is complete, or none is
+ *   active.
+ * - `flag`: 1 if one is complete, or none is active, else 0.
+ *
+ * All else is as for `MPIX_Request_test`. */
+int MPIX_Request_testany(int count, MPIX_Request *requests, int *index, int *flag);
+
+/* Waits until some of several collectives are complete, and completes them.
+ *
+ * - `count`: Number of requests.
+ * - `requests` (`count` entries): Collectives; NULL and inactive ones are allowed. Those that are
+ *   complete become NULL, or inactive if they are persistent.
+ * - `outcount`: How many, at least 1, also if some have failed; or `MPI_UNDEFINED` if none is
+ *   active.
+ * - `indices` (`count` entries): Which ones, ascending. Only the first `outcount` entries are
+ *   written.
+ *
+ * Of several errors, the first one in the array is reported. Its text names the request.
+ *
+ * All else is as for `MPIX_Request_test`. */
+int MPIX_Request_waitsome(int count, MPIX_Request *requests, int *outcount, int *indices);
+
+/* Completes those of several collectives that are complete.
+ *
+ * - `count`: Number of requests.
+ * - `requests` (`count` entries): Collectives; NULL and inactive ones are allowed. Those that are
+ *   complete become NULL, or inactive if they are persistent.
+ * - `outcount`: How many, 0 if there is none at the moment, also if some have failed; or
+ *   `MPI_UNDEFINED` if none is active.
+ * - `indices` (`count` entries): Which ones, ascending. Only the first `outcount` entries are
+ *   written.
+ *
+ * Never waits. Of several errors, the first one in the array is reported. Its text names the
+ * request.
+ *
+ * All else is as for `MPIX_Request_test`. */
+int MPIX_Request_testsome(int count, MPIX_Request *requests, int *outcount, int *indices);
 
 /* Frees a persistent collective.
  *

@@ -69,6 +69,19 @@ static void collective_arguments(void) {
   HANDLED(MPIX_Neighbor_reduce_c(buffer, 1, MPI_SHORT, result, (MPI_Count)1 << 58, MPI_SHORT, MPI_SUM, comm), MPI_ERR_NO_MEM, "no memory for a temporary buffer of");
   HANDLED(MPIX_Neighbor_reduce_c(buffer, 1, MPI_INT, result, (MPI_Count)1 << 62, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT, "exceed the address range");
   if (n > 1) HANDLED(MPIX_Neighbor_alltoall_c(buffer, 1, MPI_INT, result, (MPI_Count)1 << 62, MPI_INT, comm), MPI_ERR_COUNT, "recvcount: 4611686018427387904 elements of extent 4 bytes exceed the address range");
+  MPI_Count single[2] = {1, 1};
+  MPI_Aint away[2] = {0, (MPI_Aint)1 << 62};
+  if (n > 1) HANDLED(MPIX_Neighbor_alltoallv_c(buffer, single, away, MPI_INT, result, single, bytes, MPI_INT, comm), MPI_ERR_COUNT, "senddispls[1]: 4611686018427387904 elements of extent 4 bytes exceed the address range");
+  /* of several fields: the entries of one follow those of another */
+  const void *sendbufs[2] = {buffer, buffer}, *no_sendbufs[2] = {buffer, NULL};
+  void *recvbufs[2] = {result, result}, *in_place[2] = {MPI_IN_PLACE, result};
+  int ones[4] = {1, 1, 1, 1}, fewer[4] = {1, 1, 1, -7};
+  MPI_Aint places[4] = {0, 4, 0, 4};
+  MPI_Datatype ints[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT}, mixed[4] = {MPI_INT, MPI_INT, MPI_DATATYPE_NULL, MPI_INT};
+  HANDLED(MPIX_Neighbor_alltoallw_fields(2, sendbufs, fewer, places, ints, recvbufs, ones, places, ints, comm), MPI_ERR_COUNT, "sendcounts[3] = -7 is negative");
+  HANDLED(MPIX_Neighbor_alltoallw_fields(2, sendbufs, ones, places, ints, recvbufs, ones, places, mixed, comm), MPI_ERR_TYPE, "recvtypes[2] cannot be used for communication: it is MPI_DATATYPE_NULL");
+  HANDLED(MPIX_Neighbor_alltoallw_fields(2, no_sendbufs, ones, places, ints, recvbufs, ones, places, ints, comm), MPI_ERR_BUFFER, "sendbufs[1] is NULL, but a block of 1 elements lies there");
+  HANDLED(MPIX_Neighbor_alltoallw_fields(2, sendbufs, ones, places, ints, in_place, ones, places, ints, comm), MPI_ERR_BUFFER, "recvbufs[0] is MPI_IN_PLACE");
   if (n == 1) HANDLED(MPIX_Neighbor_alltoall(buffer, 2, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_TRUNCATE, "the block to target 0 has 8 bytes, but source 0, which is this process too, expects 4 bytes");
   for (int i = 0; i < 4; i++) CHECK(result[i] == -1, "result %d was written", i);
   /* of an empty block not even the datatype is looked at */

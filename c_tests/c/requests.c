@@ -58,7 +58,7 @@ static void many(MPI_Comm comm) {
   enum { MANY = 9 };
   exchange x[MANY];
   MPIX_Request all[MANY];
-  for (int way = 0; way < 5; way++) {
+  for (int way = 0; way < 8; way++) {
     for (int r = 0; r < MANY; r++) begin(&x[r], 1 + 300 * (r % 4), 100 * way + r, comm), all[r] = x[r].request;
     if (way == 0) {
       for (int r = MANY - 1; r >= 0; r--) OK(MPIX_Request_wait(&all[r]));
@@ -73,6 +73,29 @@ static void many(MPI_Comm comm) {
         if (index == MPI_UNDEFINED) break;
         CHECK(index >= 0 && index < MANY && all[index] == NULL, "request %d is not complete", index);
         told++;
+      }
+      CHECK(told == MANY, "%d of %d were told", told, MANY);
+    } else if (way == 4) {
+      int index, flag, told = 0;
+      for (;;) {
+        OK(MPIX_Request_testany(MANY, all, &index, &flag));
+        if (flag && index == MPI_UNDEFINED) break;
+        CHECK(flag ? all[index] == NULL : index == MPI_UNDEFINED, "request %d, flag %d", index, flag);
+        told += flag;
+      }
+      CHECK(told == MANY, "%d of %d were told", told, MANY);
+    } else if (way < 7) {
+      int count, indices[MANY], told = 0;
+      for (;;) {
+        if (way == 5) OK(MPIX_Request_waitsome(MANY, all, &count, indices));
+        else OK(MPIX_Request_testsome(MANY, all, &count, indices));
+        if (count == MPI_UNDEFINED) break;
+        CHECK(count > 0 || way == 6, "%d requests are complete", count);
+        for (int k = 0; k < count; k++) {
+          CHECK(all[indices[k]] == NULL && (k == 0 || indices[k] > indices[k - 1]), "request %d is told", indices[k]);
+          for (int e = 0; e < degree; e++) check_block(&x[indices[k]], e);
+        }
+        told += count;
       }
       CHECK(told == MANY, "%d of %d were told", told, MANY);
     } else {
@@ -308,6 +331,11 @@ static void persistent(MPI_Comm comm) {
     CHECK(flag == 1, "inactive requests are not complete");
     OK(MPIX_Request_waitany(PLANS + 1, all, &index));
     CHECK(index == MPI_UNDEFINED, "request %d of inactive ones", index);
+    index = -1, flag = 0;
+    OK(MPIX_Request_testany(PLANS + 1, all, &index, &flag));
+    CHECK(flag == 1 && index == MPI_UNDEFINED, "flag %d, request %d of inactive ones", flag, index);
+    OK(MPIX_Request_waitsome(PLANS + 1, all, &index, (int[PLANS + 1]){0}));
+    CHECK(index == MPI_UNDEFINED, "%d inactive requests", index);
     flag = 0;
     OK(MPIX_Request_test_source(all[0], 0, &flag));
     CHECK(flag == 1, "a source of an inactive request has not arrived");
@@ -356,6 +384,34 @@ static void alone(MPI_Comm comm) {
     OK(MPIX_Request_free(&x[p].request));
     free(x[p].send), free(x[p].have);
   }
+}
+
+/* of several requests the text names the one that has failed; the others are completed */
+static void several_failures(void) {
+  if (n == 1) return;
+  MPI_Comm comm = test_duplicate();
+  int left = (me + n - 1) % n, right = (me + 1) % n;
+  OK(MPIX_Neighbor_alltoall_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  for (int way = 0; way < 3; way++) {
+    int send[5] = {me, me, me, me, me}, have[2][5] = {{0}, {0}}, flag = 0, count = 0, indices[2], told = 0;
+    MPIX_Request all[2];
+    /* by the second one more comes than is expected */
+    for (int r = 0; r < 2; r++) OK(MPIX_Ineighbor_alltoall(send, 5, MPI_INT, have[r], 5 - 2 * r, MPI_INT, comm, &all[r]));
+    if (way == 0) FAILS(MPIX_Request_waitall(2, all), MPI_ERR_TRUNCATE, "MPIX_Request_waitall: requests[1]: ");
+    while (way == 1 && !flag) {
+      int rc = MPIX_Request_testall(2, all, &flag);
+      if (flag) FAILS(rc, MPI_ERR_TRUNCATE, "MPIX_Request_testall: requests[1]: ");
+    }
+    while (way == 2 && told < 2) {
+      int rc = MPIX_Request_waitsome(2, all, &count, indices);
+      CHECK(count > 0, "%d requests are complete", count);
+      if (count > 0 && indices[count - 1] == 1) FAILS(rc, MPI_ERR_TRUNCATE, "MPIX_Request_waitsome: requests[1]: ");
+      told += count > 0 ? count : 2;
+    }
+    CHECK(all[0] == NULL && all[1] == NULL, "way %d: a request is not complete", way);
+    CHECK(have[0][0] == left && have[0][4] == left, "way %d: %d and %d", way, have[0][0], have[0][4]);
+  }
+  MPI_Comm_free(&comm);
 }
 
 static void errors(void) {
@@ -413,6 +469,11 @@ static void errors(void) {
   OK(MPIX_Request_test(&none, &flag));
   CHECK(flag == 1, "no request is not complete");
   OK(MPIX_Request_waitall(0, NULL));
+  OK(MPIX_Request_testsome(0, NULL, &index, NULL));
+  CHECK(index == MPI_UNDEFINED, "%d of no requests", index);
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_testany(1, &none, &index, NULL), MPI_ERR_ARG, "flag is NULL");
+  test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Request_waitsome(1, &none, &index, NULL), MPI_ERR_ARG, "indices is NULL");
+  several_failures();
   OK(MPIX_Request_waitany(0, NULL, &index));
   CHECK(index == MPI_UNDEFINED, "%d", index);
   /* a neighborhood that is set again, or freed */

@@ -172,7 +172,7 @@ contains
     type(MPIX_Request), intent(inout) :: r(operations)
     integer, intent(in) :: way
     logical, intent(in) :: persistent
-    integer :: i, index, told(operations)
+    integer :: i, index, told(operations), outcount, indices(operations)
     logical :: flag
     flag = .false.
     select case (way)
@@ -199,6 +199,30 @@ contains
       call ok(ierror, 'waitany, none')
       call check(index == MPI_UNDEFINED, 'waitany, none', index, MPI_UNDEFINED)
     case (4)
+      told = 0
+      do
+        call MPIX_Request_waitsome(operations, r, outcount, indices, ierror)
+        call ok(ierror, 'waitsome')
+        if (outcount == MPI_UNDEFINED) exit
+        do i = 1, outcount
+          told(indices(i)) = told(indices(i)) + 1
+          call equal(recv(:, indices(i)), want(:, indices(i)), 'waitsome: complete')
+        end do
+      end do
+      call equal(told, spread(1, 1, operations), 'waitsome: each once')
+    case (5)
+      told = 0
+      do
+        call MPIX_Request_testany(operations, r, index, flag, ierror)
+        call ok(ierror, 'testany')
+        if (flag .and. index == MPI_UNDEFINED) exit
+        if (flag) told(index) = told(index) + 1
+      end do
+      call equal(told, spread(1, 1, operations), 'testany: each once')
+      call MPIX_Request_testsome(operations, r, outcount, indices, ierror)
+      call ok(ierror, 'testsome, none')
+      call check(outcount == MPI_UNDEFINED, 'testsome, none', outcount, MPI_UNDEFINED)
+    case (6)
       do i = operations, 1, -1
         if (mod(i, 2) == 0) call MPIX_Request_wait(r(i), ierror)
         flag = mod(i, 2) == 0
@@ -222,7 +246,7 @@ contains
     type(MPIX_Request) :: r(operations)
     integer :: way
     call check(r(1) == MPIX_REQUEST_NULL, 'a new request is null')
-    do way = 1, 4
+    do way = 1, 6
       if (mod(way, 2) == 1) call begin(r)
       if (mod(way, 2) == 0) call begin_wide(r)
       call check(all(r /= MPIX_REQUEST_NULL), 'requests are not null')
@@ -238,7 +262,7 @@ contains
     do form = 1, 2
       if (form == 1) call plan(r)
       if (form == 2) call plan_wide(r)
-      do way = 1, 4
+      do way = 1, 6
         if (mod(way, 2) == 1) then
           call MPIX_Request_startall(operations, r, ierror)
           call ok(ierror, 'startall')

@@ -2,6 +2,7 @@
 //! communicator's error handler.
 
 use std::ffi::c_int;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use crate::collective::handle;
@@ -30,7 +31,7 @@ pub unsafe fn call<'a>(function: &str, comm: MPI_Comm, body: impl FnOnce(Communi
     match catch(|| comm.map_or_else(|| Err(null_comm().into()), body)) {
         Ok(()) => mpi::success(),
         // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
-        Err(error) => fail(function, comm.unwrap_or_else(comm::world), error),
+        Err(error) => fail(Place { function, request: None }, comm.unwrap_or_else(comm::world), error),
     }
 }
 
@@ -39,28 +40,51 @@ pub fn call_on(function: &str, comm: Communicator, body: impl FnOnce() -> Result
     mpi::family::require(function);
     match catch(body) {
         Ok(()) => mpi::success(),
-        Err(error) => fail(function, comm, error),
+        Err(error) => fail(Place { function, request: None }, comm, error),
     }
 }
 
-/// Runs the body of a function that works on requests of different communicators. With an error,
-/// the body returns the communicator to report it on.
-pub fn call_requests(
-    function: &str,
-    body: impl FnOnce() -> std::result::Result<(), (Communicator<'static>, Box<Error>)>,
-) -> c_int {
+/// The failure of a function that works on requests of different communicators.
+pub struct Failure {
+    /// The communicator on which it is reported.
+    pub comm: Communicator<'static>,
+    /// Why.
+    pub error: Box<Error>,
+    /// Which of several requests has failed.
+    pub request: Option<usize>,
+}
+
+/// Runs the body of a function that works on requests of different communicators.
+pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), Failure>) -> c_int {
     mpi::family::require(function);
     match catch(|| Ok(body())) {
         Ok(Ok(())) => mpi::success(),
-        Ok(Err((comm, error))) => fail(function, comm, error),
-        Err(error) => fail(function, comm::world(), error),
+        Ok(Err(Failure { comm, error, request })) => fail(Place { function, request }, comm, error),
+        Err(error) => fail(Place { function, request: None }, comm::world(), error),
+    }
+}
+
+/// Where an error has occurred: the function, and which of its requests has failed, if it has
+/// several.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    function: &'a str,
+    request: Option<usize>,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.request {
+            Some(i) => write!(f, "{}: requests[{i}]", self.function),
+            None => f.write_str(self.function),
+        }
     }
 }
 
 /// Reports an error and returns its code.
 #[cold]
-fn fail(function: &str, comm: Communicator, error: Box<Error>) -> c_int {
-    let failed = report(function, comm, error);
+fn fail(place: Place, comm: Communicator, error: Box<Error>) -> c_int {
+    let failed = report(place, comm, error);
     // The handler may jump out of this function (longjmp), so nothing that needs dropping is alive
     // here.
     if let Some(handled_by) = failed.handler_of {
@@ -85,10 +109,10 @@ fn null_comm() -> Error {
 /// Makes an error's code, and keeps its text for `MPIX_Neighbor_error_string`. Drops the error.
 #[cold]
 #[expect(clippy::needless_pass_by_value, reason = "dropped here, as the caller's error handler may jump out")]
-fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Failed<'a> {
+fn report<'a>(place: Place, comm: Communicator<'a>, error: Box<Error>) -> Failed<'a> {
     let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
     let reported = catch(|| {
-        let text = format!("{function}: {error}");
+        let text = format!("{place}: {error}");
         // before MPI_Init and after MPI_Finalize there is no handler
         if !mpi::is_usable() {
             say(&format!("{text}\n"));

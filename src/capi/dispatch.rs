@@ -23,6 +23,7 @@ use crate::logging;
 use crate::mpi::datatype::{self, Datatypes};
 use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, info};
 use crate::select::hints;
+use crate::util::cast::to_u32;
 
 /// How a collective is called.
 #[derive(Clone, Copy)]
@@ -48,6 +49,7 @@ pub struct Side<'k> {
     degree: usize,
     names: &'static Names,
     known: &'k Known,
+    field: Option<u32>,
 }
 
 /// The degrees and datatypes that both sides of a call are described for.
@@ -70,23 +72,29 @@ impl<'k> Sides<'k> {
     /// The send side.
     #[inline(always)]
     pub fn send(self, buffer: *const c_void) -> Side<'k> {
-        Side { base: buffer.cast_mut(), degree: self.targets, names: &SEND, known: &self.extents.send }
+        Side { base: buffer.cast_mut(), degree: self.targets, names: &SEND, known: &self.extents.send, field: None }
     }
 
     /// The receive side.
     #[inline(always)]
     pub fn recv(self, buffer: *mut c_void) -> Side<'k> {
-        Side { base: buffer, degree: self.sources, names: &RECV, known: &self.extents.recv }
+        Side { base: buffer, degree: self.sources, names: &RECV, known: &self.extents.recv, field: None }
     }
 }
 
 impl Side<'_> {
+    /// The same as one of several fields.
+    fn of_field(self, field: usize) -> Self {
+        Side { field: Some(to_u32(field)), ..self }
+    }
+
     #[inline(always)]
     fn blocks<'a>(&self, (datatype, extent): (Datatype, i64), shape: Shape<'a>) -> Result<Blocks<'a>> {
+        let blocks = Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names, field: self.field };
         if self.degree > 0 && mpi::is_in_place(self.base) {
-            return Err(Error::InPlace { argument: Argument::new(self.names.buffer) }.into());
+            return Err(Error::InPlace { argument: blocks.buffer_argument() }.into());
         }
-        Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })
+        Ok(blocks)
     }
 
     /// Returns the datatype and its extent. On a side without blocks, neither is looked at.
@@ -314,12 +322,12 @@ pub unsafe fn fields<C: Entry>(
             let recvbuf = args::array("recvbufs", recv.buffers, if sources == 0 { 0 } else { f + 1 })?;
             let nothing = std::ptr::null_mut();
             Ok(Buffers {
-                input: sides.send(sendbuf.get(f).copied().unwrap_or(nothing)).general(
+                input: sides.send(sendbuf.get(f).copied().unwrap_or(nothing)).of_field(f).general(
                     part(send.counts, f, targets),
                     part(send.displs, f, targets),
                     part(send.datatypes, f, targets),
                 )?,
-                output: sides.recv(recvbuf.get(f).copied().unwrap_or(nothing)).general(
+                output: sides.recv(recvbuf.get(f).copied().unwrap_or(nothing)).of_field(f).general(
                     part(recv.counts, f, sources),
                     part(recv.displs, f, sources),
                     part(recv.datatypes, f, sources),

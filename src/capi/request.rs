@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::args::{self, Results};
-use super::boundary;
+use super::boundary::{self, Failure};
 use crate::collective::handle::note_failure;
 use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
@@ -25,8 +25,10 @@ impl MPIX_Request_object {
     }
 }
 
-/// An error, and the communicator on which it is reported.
-type Failure = (Communicator<'static>, Box<Error>);
+/// The error of request `i` of several.
+fn of(i: usize, failure: Failure) -> Failure {
+    Failure { request: Some(i), ..failure }
+}
 
 /// The communicator on which errors of a request are reported: its own, or `MPI_COMM_WORLD` once
 /// that has been freed.
@@ -36,7 +38,7 @@ fn on(request: &Request) -> Communicator<'static> {
 }
 
 fn on_world(error: impl Into<Box<Error>>) -> Failure {
-    (comm::world(), error.into())
+    Failure { comm: comm::world(), error: error.into(), request: None }
 }
 
 /// Completes a request whose collective has ended. Frees it unless it is persistent.
@@ -65,10 +67,10 @@ unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::resul
         if !(**handle).request.is_persistent() {
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
         }
-        completed.map_err(|e| {
+        completed.map_err(|error| {
             // a call that completes several requests reports one error
             note_failure(user);
-            (user, e)
+            Failure { comm: user, error, request: None }
         })
     }
 }
@@ -129,7 +131,7 @@ pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int
 unsafe fn start(handle: &mut MPIX_Request, argument: Argument) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle.
     let object = unsafe { handle.as_mut() }.ok_or_else(|| null(argument))?;
-    object.request.start(argument).map_err(|e| (on(&object.request), e))
+    object.request.start(argument).map_err(|error| Failure { comm: on(&object.request), error, request: None })
 }
 
 /// Starts persistent collectives in the order of an array.
@@ -210,8 +212,8 @@ pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_
                 return Ok(());
             }
             let mut first = Ok(());
-            for request in requests {
-                first = first.and(complete_active(request));
+            for (i, request) in requests.iter_mut().enumerate() {
+                first = first.and(complete_active(request).map_err(|failure| of(i, failure)));
             }
             first
         }
@@ -240,12 +242,59 @@ pub unsafe extern "C" fn MPIX_Request_waitall(count: c_int, requests: *mut MPIX_
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let mut first = Ok(());
-            for request in handles(count, requests)? {
-                first = first.and(wait(request));
+            for (i, request) in handles(count, requests)?.iter_mut().enumerate() {
+                first = first.and(wait(request).map_err(|failure| of(i, failure)));
             }
             first
         }
     })
+}
+
+/// How far several requests are.
+enum Progress {
+    /// None is active.
+    Nothing,
+    /// None is complete.
+    NotYet,
+    /// The first one that is complete.
+    Done(usize),
+}
+
+/// Tests several requests, which moves them forward, until one of them is complete: once, or for as
+/// long as that takes if `waits`.
+///
+/// # Safety
+/// The handles must be NULL or those of requests.
+unsafe fn first_done(requests: &mut [MPIX_Request], waits: bool) -> std::result::Result<Progress, Failure> {
+    // SAFETY: the caller vouches for the handles.
+    unsafe {
+        let Some(first) = requests.iter().position(|&request| is_active(request)) else { return Ok(Progress::Nothing) };
+        let mut progress = Progress::NotYet;
+        if !waits {
+            (*requests[first]).request.advance_all();
+        }
+        // the first one decides how this process waits
+        let waited = (*requests[first]).request.until(|first_request| {
+            for (i, &request) in requests.iter().enumerate() {
+                if if i == first { first_request.test() } else { is_active(request) && (*request).request.test() } {
+                    progress = Progress::Done(i);
+                    return Ok(true);
+                }
+            }
+            Ok(!waits)
+        });
+        waited.map_err(on_world)?;
+        Ok(progress)
+    }
+}
+
+/// True if a request is active.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+unsafe fn is_active(request: MPIX_Request) -> bool {
+    // SAFETY: the caller vouches for the handle.
+    unsafe { request.as_ref() }.is_some_and(|object| object.request.is_active())
 }
 
 /// Waits until one of several collectives is complete, and completes it.
@@ -259,29 +308,101 @@ pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let (requests, index) = (handles(count, requests)?, Results::one("index", index).map_err(on_world)?);
-            let active = |r: &MPIX_Request| r.as_ref().is_some_and(|object| object.request.is_active());
-            let Some(first) = requests.iter().position(active) else {
+            let Progress::Done(i) = first_done(requests, true)? else {
                 index.write([mpi::undefined()]);
                 return Ok(());
             };
-            let mut done = None;
-            let others = requests.as_mut_ptr();
-            // the first one decides how this process waits
-            let waited = (*requests[first]).request.until(|first_request| {
-                for i in 0..requests.len() {
-                    let handle = *others.add(i);
-                    let tested = if i == first { first_request.test() } else { active(&handle) && (*handle).request.test() };
-                    if tested {
-                        done = Some(i);
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            });
-            waited.map_err(on_world)?;
-            let Some(i) = done else { return Ok(()) };
             index.write([to_int(i)]);
-            complete(&mut *others.add(i))
+            complete(&mut requests[i])
+        }
+    })
+}
+
+/// Tests whether one of several collectives is complete, and completes it if so.
+///
+/// # Safety
+/// As for `MPIX_Request_waitany`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_testany(
+    count: c_int,
+    requests: *mut MPIX_Request,
+    index: *mut c_int,
+    flag: *mut c_int,
+) -> c_int {
+    boundary::call_requests("MPIX_Request_testany", || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let (requests, index) = (handles(count, requests)?, Results::one("index", index).map_err(on_world)?);
+            let flag = Results::one("flag", flag).map_err(on_world)?;
+            let progress = first_done(requests, false)?;
+            flag.write([c_int::from(!matches!(progress, Progress::NotYet))]);
+            let Progress::Done(i) = progress else {
+                index.write([mpi::undefined()]);
+                return Ok(());
+            };
+            index.write([to_int(i)]);
+            complete(&mut requests[i])
+        }
+    })
+}
+
+/// Waits until some of several collectives are complete, and completes them.
+///
+/// # Safety
+/// The handles must be NULL or those of requests; the pointers must be valid, the arrays as long as
+/// said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_waitsome(
+    count: c_int,
+    requests: *mut MPIX_Request,
+    outcount: *mut c_int,
+    indices: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { some("MPIX_Request_waitsome", count, requests, (outcount, indices), true) }
+}
+
+/// Completes those of several collectives that are complete.
+///
+/// # Safety
+/// As for `MPIX_Request_waitsome`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_testsome(
+    count: c_int,
+    requests: *mut MPIX_Request,
+    outcount: *mut c_int,
+    indices: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { some("MPIX_Request_testsome", count, requests, (outcount, indices), false) }
+}
+
+unsafe fn some(
+    function: &str,
+    count: c_int,
+    requests: *mut MPIX_Request,
+    (outcount, indices): (*mut c_int, *mut c_int),
+    waits: bool,
+) -> c_int {
+    boundary::call_requests(function, || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let (requests, outcount) = (handles(count, requests)?, Results::one("outcount", outcount).map_err(on_world)?);
+            let indices = Results::array("indices", indices, requests.len()).map_err(on_world)?;
+            if matches!(first_done(requests, waits)?, Progress::Nothing) {
+                outcount.write([mpi::undefined()]);
+                return Ok(());
+            }
+            let (mut done, mut failed) = (0, Ok(()));
+            for (i, request) in requests.iter_mut().enumerate() {
+                if is_active(*request) && (**request).request.test() {
+                    indices.write_at(done, to_int(i));
+                    done += 1;
+                    failed = failed.and(complete(request).map_err(|failure| of(i, failure)));
+                }
+            }
+            outcount.write([to_int(done)]);
+            failed
         }
     })
 }
@@ -298,7 +419,8 @@ pub unsafe extern "C" fn MPIX_Request_free(request: *mut MPIX_Request) -> c_int 
             let handle = handle(request)?;
             let Some(object) = handle.as_ref() else { return Ok(()) };
             if object.request.is_active() {
-                return Err((on(&object.request), Error::Active { argument: Argument::new("request") }.into()));
+                let error = Error::Active { argument: Argument::new("request") }.into();
+                return Err(Failure { comm: on(&object.request), error, request: None });
             }
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
             Ok(())
@@ -315,7 +437,7 @@ unsafe fn with_sources(function: &str, request: MPIX_Request, body: impl FnOnce(
         // SAFETY: the caller vouches for the handle.
         let object = unsafe { request.as_mut() }.ok_or_else(|| null(Argument::new("request")))?;
         let user = on(&object.request);
-        body(&mut object.request).map_err(|e| (user, e))
+        body(&mut object.request).map_err(|error| Failure { comm: user, error, request: None })
     })
 }
 

@@ -219,6 +219,7 @@ impl JoinedSide {
                 datatypes: self.datatypes[..].into(),
             },
             names,
+            field: None,
         }
     }
 

@@ -236,6 +236,7 @@ pub fn no_buffers() -> Buffers<'static> {
         extent: 0,
         shape: Shape::Equal { count: 0 },
         names,
+        field: None,
     };
     Buffers { input: nothing(&SEND), output: nothing(&RECV), op: None }
 }

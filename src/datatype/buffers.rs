@@ -17,6 +17,14 @@ pub enum Ints<'a> {
 }
 
 impl Ints<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Ints::Narrow(v) => v.len(),
+            Ints::Wide(v) => v.len(),
+            Ints::Address(v) => v.len(),
+        }
+    }
+
     #[inline]
     fn get(&self, i: usize) -> i64 {
         match self {
@@ -64,6 +72,8 @@ pub enum Shape<'a> {
 pub struct Names {
     /// The buffer.
     pub buffer: &'static str,
+    /// Buffers, one for each field.
+    pub buffers: &'static str,
     /// One count for all blocks.
     pub count: &'static str,
     /// Counts.
@@ -79,6 +89,7 @@ pub struct Names {
 /// The send side.
 pub static SEND: Names = Names {
     buffer: "sendbuf",
+    buffers: "sendbufs",
     count: "sendcount",
     counts: "sendcounts",
     displs: "senddispls",
@@ -89,6 +100,7 @@ pub static SEND: Names = Names {
 /// The receive side.
 pub static RECV: Names = Names {
     buffer: "recvbuf",
+    buffers: "recvbufs",
     count: "recvcount",
     counts: "recvcounts",
     displs: "recvdispls",
@@ -109,6 +121,9 @@ pub struct Blocks<'a> {
     pub shape: Shape<'a>,
     /// For error texts.
     pub names: &'static Names,
+    /// For error texts: which of several fields it is, whose entries follow one another in the
+    /// arguments.
+    pub field: Option<u32>,
 }
 
 /// A block whose address is known.
@@ -202,7 +217,7 @@ impl Blocks<'_> {
         }
         // an empty block may be anywhere
         let Some(offset) = offset.or_else(|| (count == 0).then_some(0)) else {
-            return Err(Error::TooLarge { argument: self.count_argument(entry), count, extent: self.extent }.into());
+            return Err(self.out_of_range(entry, count));
         };
         // MPI_BOTTOM is address 0, and displacements may be negative: the sum is an address, not an
         // offset within an allocation
@@ -244,13 +259,40 @@ impl Blocks<'_> {
         matches!(self.shape, Shape::General { .. })
     }
 
+    /// Returns the argument that is the buffer.
+    #[cold]
+    pub fn buffer_argument(&self) -> Argument {
+        match self.field {
+            Some(field) => Argument::at(self.names.buffers, field as usize),
+            None => Argument::new(self.names.buffer),
+        }
+    }
+
+    /// Returns the index of list entry `entry` in the array arguments.
+    fn index(&self, entry: usize) -> usize {
+        match (self.field, self.shape) {
+            (Some(field), Shape::General { counts, .. }) => field as usize * counts.len() + entry,
+            _ => entry,
+        }
+    }
+
     /// Returns the argument that holds the count of list entry `entry`.
     #[cold]
     pub fn count_argument(&self, entry: usize) -> Argument {
         match self.shape {
             Shape::One { .. } | Shape::Equal { .. } => Argument::new(self.names.count),
-            _ => Argument::at(self.names.counts, entry),
+            _ => Argument::at(self.names.counts, self.index(entry)),
         }
+    }
+
+    /// Returns the error of a block of `count` elements that no address reaches.
+    #[cold]
+    fn out_of_range(&self, entry: usize, count: i64) -> Box<Error> {
+        let (argument, count) = match self.shape {
+            Shape::Vector { displs, .. } => (Argument::at(self.names.displs, entry), displs.get(entry)),
+            _ => (self.count_argument(entry), count),
+        };
+        Error::TooLarge { argument, count, extent: self.extent }.into()
     }
 
     /// Returns the error of a block with data whose datatype is null.
@@ -263,7 +305,7 @@ impl Blocks<'_> {
     #[cold]
     pub fn datatype_argument(&self, entry: usize) -> Argument {
         match self.shape {
-            Shape::General { .. } => Argument::at(self.names.datatypes, entry),
+            Shape::General { .. } => Argument::at(self.names.datatypes, self.index(entry)),
             _ => Argument::new(self.names.datatype),
         }
     }

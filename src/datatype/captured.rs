@@ -30,6 +30,7 @@ struct Side {
     extent: i64,
     blocks: Arrays,
     names: &'static Names,
+    field: Option<u32>,
     /// What stands for the caller's datatypes, kept alive.
     _own: Vec<Arc<Owned>>,
 }
@@ -120,8 +121,8 @@ impl Side {
         if list.iter().any(|n| n.rank.is_some()) && !matches!(side.shape, Shape::General { .. }) {
             datatype = replaced.of(datatype, side, 0, comm)?;
         }
-        let (base, extent, names) = (side.base, side.extent, side.names);
-        Ok(Side { base, datatype, extent, blocks, names, _own: replaced.own })
+        let (base, extent, names, field) = (side.base, side.extent, side.names, side.field);
+        Ok(Side { base, datatype, extent, blocks, names, field, _own: replaced.own })
     }
 
     fn blocks(&self) -> Blocks<'_> {
@@ -133,6 +134,6 @@ impl Side {
                 Shape::General { counts: Ints::Wide(counts), displs: Ints::Wide(displs), datatypes: datatypes[..].into() }
             }
         };
-        Blocks { base: self.base, datatype: self.datatype, extent: self.extent, shape, names: self.names }
+        Blocks { base: self.base, datatype: self.datatype, extent: self.extent, shape, names: self.names, field: self.field }
     }
 }

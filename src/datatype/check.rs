@@ -2,7 +2,7 @@
 //! whose ends fit.
 
 use super::buffers::{Blocks, Located, Shape};
-use crate::error::{Argument, Error, Result};
+use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Datatype, text_of};
 
@@ -46,7 +46,7 @@ pub fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
     if is_null(block, side) && block.count > 0 {
         let ((true_lb, _), size) = (block.datatype.true_extent()?, block.datatype.size()?);
         if true_lb == 0 && size > 0 {
-            return Err(Error::NullBuffer { argument: Argument::new(side.names.buffer), count: block.count }.into());
+            return Err(Error::NullBuffer { argument: side.buffer_argument(), count: block.count }.into());
         }
     }
     Ok(())

@@ -218,8 +218,14 @@ mod tests {
     const DISPLS: [i64; 3] = [0, 8, -8];
 
     fn buffers<'a>(input: Shape<'a>, output: Shape<'a>) -> Buffers<'a> {
-        let side =
-            |at, shape, names| Blocks { base: std::ptr::without_provenance_mut(at), datatype: byte(), extent: 1, shape, names };
+        let side = |at, shape, names| Blocks {
+            base: std::ptr::without_provenance_mut(at),
+            datatype: byte(),
+            extent: 1,
+            shape,
+            names,
+            field: None,
+        };
         Buffers { input: side(64, input, &SEND), output: side(128, output, &RECV), op: None }
     }
 

@@ -163,7 +163,7 @@ impl<D: Delivers> Executor for Delivered<D> {
         self.aligned = self.data.as_ptr().align_offset(LINE);
         let base = self.data[self.aligned..].as_mut_ptr();
         let shape = Shape::Vector { counts: Ints::Wide(&self.counts), displs: Ints::Wide(&self.displs) };
-        let output = Blocks { base, datatype: message::packed(), extent: 1, shape, names: buffers.output.names };
+        let output = Blocks { base, datatype: message::packed(), extent: 1, shape, names: buffers.output.names, field: None };
         // SAFETY: the caller vouches for what is sent; what is received goes to memory of our own.
         unsafe { self.inner.bind(&Buffers { input: buffers.input, output, op: None }) }
     }

@@ -8,7 +8,7 @@
 //! would be reduced, or passed on in a packet, is an error.
 
 use crate::datatype::buffers::{Blocks, Buffers};
-use crate::error::{Argument, Error, Result};
+use crate::error::{Error, Result};
 use crate::mpi::device::Devices;
 use crate::schedule::Block;
 
@@ -27,7 +27,7 @@ pub fn refuse(devices: &Devices, buffers: &Buffers, blocks: impl Iterator<Item =
             Block::Scratch(_) | Block::Packet(_) => continue,
         };
         if side.locate(block.index())?.is_on_device(devices)? {
-            return Err(Error::Device { argument: Argument::new(side.names.buffer), entry: block.index(), why: why() }.into());
+            return Err(Error::Device { argument: side.buffer_argument(), entry: block.index(), why: why() }.into());
         }
     }
     Ok(())

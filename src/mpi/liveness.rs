@@ -24,7 +24,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::code::class_of;
 use super::comm::{self, Communicator, Owned as Comm};
+use super::errors::truncated;
 use super::of_process::OfProcess;
 use crate::error::{Error, Result};
 use crate::util::backoff::{Alarm, CHECK};
@@ -86,21 +88,33 @@ impl Patience {
 /// it is the user's: if a process has ended, that it has, rather than what MPI made of it.
 #[cold]
 pub fn explain(error: Box<Error>, comm: Communicator, owner: Option<&Comm>) -> Box<Error> {
-    /// MPI may notice before the system has taken the process away.
-    const LATER: Duration = Duration::from_millis(20);
-    if !matches!(*error, Error::Mpi { .. }) || super::is_simulated() {
-        return error;
-    }
-    let look = || ended(comm, 0..comm.size().unwrap_or(0)).ok()?.first().copied();
-    let found = look().or_else(|| {
-        std::thread::sleep(LATER);
-        look()
-    });
-    match (found, owner) {
+    match (who_ended(&error, comm, &(0..comm.size().unwrap_or(0))), owner) {
         (Some(rank), Some(owner)) => owner.lose(rank),
         (Some(rank), None) => Error::Gone { rank }.into(),
         (None, _) => error,
     }
+}
+
+/// Returns the error of messages from and to some processes of `comm`: if one of them has ended,
+/// that it has, rather than what MPI made of it.
+#[cold]
+pub fn explain_messages(error: Box<Error>, comm: Communicator, peers: &(impl Iterator<Item = u32> + Clone)) -> Box<Error> {
+    who_ended(&error, comm, peers).map_or(error, |rank| Error::Gone { rank }.into())
+}
+
+/// Returns a process of `comm` that has ended, if that may be why MPI has failed.
+fn who_ended(error: &Error, comm: Communicator, wanted: &(impl Iterator<Item = u32> + Clone)) -> Option<u32> {
+    /// MPI may notice before the system has taken the process away.
+    const LATER: Duration = Duration::from_millis(20);
+    let Error::Mpi { code, .. } = *error else { return None };
+    if super::is_simulated() || class_of(code) == truncated() {
+        return None;
+    }
+    let look = || ended(comm, wanted.clone()).ok()?.first().copied();
+    look().or_else(|| {
+        std::thread::sleep(LATER);
+        look()
+    })
 }
 
 /// Returns true if the process of rank `rank` of `comm` has ended. For one from which no message is

@@ -129,6 +129,16 @@ pub enum Element {
     UnsignedLong,
 }
 
+impl Element {
+    /// Bytes of an element.
+    pub fn bytes(self) -> usize {
+        match self {
+            Element::Int | Element::Float | Element::Unsigned => 4,
+            Element::Long | Element::Double | Element::UnsignedLong => 8,
+        }
+    }
+}
+
 /// Predefined operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]

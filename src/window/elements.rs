@@ -13,8 +13,15 @@ use crate::mpi::{Datatype, Op};
 use crate::util::cast::{to_int, to_offset, to_usize};
 
 /// The arguments that describe a window, for error texts.
-static WINDOW: Names =
-    Names { buffer: "base", count: "count", counts: "count", displs: "indices", datatype: "type", datatypes: "type" };
+static WINDOW: Names = Names {
+    buffer: "base",
+    buffers: "base",
+    count: "count",
+    counts: "count",
+    displs: "indices",
+    datatype: "type",
+    datatypes: "type",
+};
 
 /// The process's rank on a communicator that holds only this process, and the tag of messages
 /// there: some data is packed by a message.
@@ -125,7 +132,7 @@ impl Elements {
         let mut block = Block::new(0);
         let datatype = self.datatype();
         let shape = Shape::Equal { count: 1 };
-        let side = Blocks { base: self.base, datatype, extent: self.extent, shape, names: &WINDOW };
+        let side = Blocks { base: self.base, datatype, extent: self.extent, shape, names: &WINDOW, field: None };
         block.bind((op, op.commutes()?), &side, &self.known, self_comm, self_comm)?;
         let (packed, room) = block.needs();
         enlarge(&mut self.packed, packed)?;
@@ -289,7 +296,7 @@ impl Elements {
         let loopback = Loopback { me: ME, tag: TAG, comm: self_comm };
         let mut tools = Tools { scratch: &mut self.scratch, packed: &mut self.packed, known: &self.known, loopback };
         // SAFETY: the caller vouches for the window.
-        unsafe { block.moved(offset).combine(value.as_ptr(), &mut tools) }
+        unsafe { block.moved(offset).combine(0..block.bytes(), value.as_ptr(), &mut tools) }
     }
 }
 

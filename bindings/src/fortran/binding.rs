@@ -115,6 +115,12 @@ impl Rules<'_> {
                 b.on_success = "mpixf_to_one(1, index);".into();
                 b
             }
+            ("int *", "indices") if self.has("requests") => {
+                let mut b = array("integer(c_int)", "intent(inout)", "MPI_Fint *");
+                b.before = "*outcount = 0;".into();
+                b.after = "mpixf_to_one(*outcount, indices);".into();
+                b
+            }
             ("int *", "indices") => {
                 let mut b = array("integer(c_int)", "intent(inout)", "MPI_Fint *");
                 b.on_success = "mpixf_to_one(*outcount, indices);".into();

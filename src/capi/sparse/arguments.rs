@@ -231,7 +231,7 @@ impl SendSide {
             let shape = self.counts.shape(n)?;
             device::look();
             let devices = device::devices();
-            let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype, extent, shape, names: &SEND };
+            let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype, extent, shape, names: &SEND, field: None };
             let mut list = Vec::with_capacity(n);
             for (i, target) in targets.iter().enumerate() {
                 let at = blocks.locate(i)?;

@@ -84,16 +84,21 @@ pub fn run(
     let mut failed = Ok(());
     while bound.is_timed() {
         // SAFETY: as above; nothing else uses the buffers.
-        match unsafe { bound.take_turn(&buffers) } {
-            // all go on, as nobody knows of the failure; but what comes next matches no more if a
-            // message was neither received nor replaced
-            Ok(Err(error)) if !matches!(*error, Error::Gone { .. }) && !comm.has_unmatched() => failed = failed.and(Err(error)),
-            Ok(Ok(())) => {}
-            Ok(Err(error)) | Err(error) => {
+        let error = match unsafe { bound.take_turn(&buffers) } {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => lost(&comm, error),
+            Err(error) => {
                 std::mem::forget((send, recv));
                 return Err(lost(&comm, error));
             }
+        };
+        if matches!(*error, Error::Gone { .. }) || comm.has_unmatched() {
+            std::mem::forget((send, recv));
+            return Err(error);
         }
+        // all go on, as nobody knows of the failure; but what comes next would match no more if a
+        // message had neither been received nor replaced
+        failed = failed.and(Err(error));
     }
     if failed.is_err() {
         // MPI may still use them
@@ -108,8 +113,14 @@ pub fn run(
 fn tell(bound: &BoundNeighborhood, lengths: &[i64], is_common: bool) -> Result<Vec<i64>> {
     let mut told = vec![0i64; bound.neighborhood().sources().len()];
     let count = to_int(size_of::<i64>());
-    let blocks =
-        |words: *mut i64, shape, names| Blocks { base: words.cast(), datatype: datatype::byte(), extent: 1, shape, names };
+    let blocks = |words: *mut i64, shape, names| Blocks {
+        base: words.cast(),
+        datatype: datatype::byte(),
+        extent: 1,
+        shape,
+        names,
+        field: None,
+    };
     let shape = if is_common { Shape::One { count } } else { Shape::Equal { count } };
     let sent: Vec<i64> = lengths.to_vec();
     let buffers = Buffers {
@@ -174,6 +185,6 @@ impl TrialBlocks {
         } else {
             Shape::Vector { counts: Ints::Wide(&self.counts), displs: Ints::Wide(&self.displs) }
         };
-        Blocks { base: self.memory.as_mut_ptr(), datatype: datatype::byte(), extent: 1, shape, names }
+        Blocks { base: self.memory.as_mut_ptr(), datatype: datatype::byte(), extent: 1, shape, names, field: None }
     }
 }

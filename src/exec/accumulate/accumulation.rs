@@ -1,5 +1,7 @@
 //! The blocks of a call that are combined with what is in their places.
 
+use std::ops::Range;
+
 use super::block::{Block, Tools};
 use crate::datatype::buffers::{Blocks, enlarge};
 use crate::datatype::known::Known;
@@ -52,15 +54,38 @@ impl Accumulation {
         self.blocks[position].bytes()
     }
 
+    /// Returns the bytes of an element of the block at a position, if it can be combined in parts of
+    /// whole elements.
+    pub fn element(&self, position: usize) -> Option<usize> {
+        self.blocks[position].element()
+    }
+
     /// Combines received data with the block at a position.
     ///
     /// # Safety
     /// The block must be writable as bound, and `data` readable for its bytes.
     pub unsafe fn combine(&mut self, position: usize, data: *const u8, known: &Known, loopback: Loopback) -> Result<()> {
+        // SAFETY: the caller vouches for block and data.
+        unsafe { self.combine_part(position, 0..self.bytes(position), data, known, loopback) }
+    }
+
+    /// Combines received data with bytes `part` of the block at a position, all of it or whole
+    /// elements of one that can be combined in parts.
+    ///
+    /// # Safety
+    /// The block must be writable as bound, and `data` readable for so many bytes.
+    pub unsafe fn combine_part(
+        &mut self,
+        position: usize,
+        part: Range<usize>,
+        data: *const u8,
+        known: &Known,
+        loopback: Loopback,
+    ) -> Result<()> {
         let skipped = self.packed.as_ptr().align_offset(LINE);
         let mut tools = Tools { scratch: &mut self.scratch, packed: &mut self.packed[skipped..], known, loopback };
         // SAFETY: the caller vouches for block and data.
-        unsafe { self.blocks[position].combine(data, &mut tools) }
+        unsafe { self.blocks[position].combine(part, data, &mut tools) }
     }
 
     /// Forgets which operator and datatypes MPI has accepted.

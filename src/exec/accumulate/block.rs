@@ -3,6 +3,8 @@
 //! A predefined operator combines the elements of one predefined datatype, however the block's
 //! datatype spreads them; a user-defined operator combines elements of the block's datatype.
 
+use std::ops::Range;
+
 use crate::datatype::buffers::{self, Blocks, Located};
 use crate::datatype::check::{accept, refuse_null};
 use crate::datatype::decode;
@@ -173,16 +175,29 @@ impl Block {
         self.accepted = None;
     }
 
-    /// Combines the received data with the block.
+    /// Returns the bytes of an element, if the block can be combined in parts of whole elements.
+    pub fn element(&self) -> Option<usize> {
+        match &self.bound {
+            Some(Bound { bytes: 1.., operands: Operands::Dense(elements), packing, .. }) => {
+                matches!(packing, Packing::InPlace(_) | Packing::Layout(_)).then(|| elements.whole(1))
+            }
+            Some(Bound { bytes: 1.., .. }) => None,
+            // there is nothing to combine
+            _ => Some(1),
+        }
+    }
+
+    /// Combines the received data with bytes `part` of the block: all of it, or whole elements if
+    /// [`Block::element`] says that it can be combined in parts.
     ///
     /// # Safety
-    /// The block must be writable as bound, and `data` readable for its bytes.
-    pub unsafe fn combine(&self, data: *const u8, tools: &mut Tools) -> Result<()> {
+    /// The block must be writable as bound, and `data` readable for so many bytes.
+    pub unsafe fn combine(&self, part: Range<usize>, data: *const u8, tools: &mut Tools) -> Result<()> {
         let Some(bound) = self.bound.as_ref().filter(|bound| bound.bytes > 0) else { return Ok(()) };
         // SAFETY: the caller vouches for both; `needs` has told how much memory there must be.
         unsafe {
             match bound.operands {
-                Operands::Dense(elements) => bound.combine_dense(elements, data, tools),
+                Operands::Dense(elements) => bound.combine_dense(elements, part, data, tools),
                 Operands::Spread { datatype, size, extent } => bound.combine_spread((datatype, size, extent), data, tools),
                 Operands::Whole => bound.combine_whole(data, tools),
                 Operands::Nothing => Ok(()),
@@ -192,18 +207,18 @@ impl Block {
 }
 
 impl Bound {
-    unsafe fn combine_dense(&self, elements: Elements, data: *const u8, tools: &mut Tools) -> Result<()> {
+    unsafe fn combine_dense(&self, elements: Elements, part: Range<usize>, data: *const u8, tools: &mut Tools) -> Result<()> {
         // SAFETY: as for `Block::combine`.
         unsafe {
             match &self.packing {
-                Packing::InPlace(at) => elements.combine(*at, data, self.bytes),
+                Packing::InPlace(at) => elements.combine(at.wrapping_add(part.start), data, part.len()),
                 Packing::Layout(layout) => {
                     let packed = tools.packed.as_mut_ptr();
                     let stretch = elements.whole(STRETCH);
-                    for begin in (0..self.bytes).step_by(stretch) {
-                        let end = (begin + stretch).min(self.bytes);
+                    for begin in part.clone().step_by(stretch) {
+                        let end = (begin + stretch).min(part.end);
                         layout.pack_part(self.located.at, begin, end, packed);
-                        elements.combine(packed, data.wrapping_add(begin), end - begin)?;
+                        elements.combine(packed, data.wrapping_add(begin - part.start), end - begin)?;
                         layout.unpack_part(packed, begin, end, self.located.at);
                     }
                     Ok(())

@@ -1,6 +1,7 @@
 //! Combines blocks straight from where they lie, in shared memory, a landing area, or memory into
 //! which another executor has delivered them: in the order of the sources, or as they arrive.
 
+mod parts;
 mod result;
 
 use self::result::Reduction;
@@ -66,6 +67,8 @@ pub struct Folding {
     done: Vec<bool>,
     count_done: usize,
     next: usize,
+    /// The peer whose message has been combined in part.
+    in_parts: Option<u32>,
     /// By source, its position in `chain`.
     of_source: Vec<Option<u32>>,
     own: Vec<OwnBlock>,
@@ -92,6 +95,7 @@ impl Folding {
             chain,
             count_done: 0,
             next: 0,
+            in_parts: None,
             of_source,
             own: Vec::new(),
             packed: Vec::new(),
@@ -180,7 +184,7 @@ impl Folding {
     /// The process's own blocks must be readable.
     pub unsafe fn start(&mut self, loopback: Loopback) -> Result<()> {
         self.done.fill(false);
-        (self.count_done, self.next) = (0, 0);
+        (self.count_done, self.next, self.in_parts) = (0, 0, None);
         if let Operand::Result(reduction) = &mut self.operand {
             reduction.restart();
         }
@@ -205,6 +209,7 @@ impl Folding {
     /// Returns the positions in `chain` whose turn may have come.
     pub fn candidates(&self) -> std::ops::Range<usize> {
         match self.order {
+            _ if self.in_parts.is_some() => 0..0,
             FoldOrder::Source => self.next..(self.next + 1).min(self.chain.len()),
             FoldOrder::Any => 0..self.chain.len(),
         }

@@ -5,6 +5,8 @@
 //! the right operand: each block is first copied next to the result so far. Cost: one pass over
 //! block and result; two with `MPI_Reduce_local`.
 
+use std::ops::Range;
+
 use crate::datatype::buffers::{self, Blocks, Located};
 use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
@@ -131,6 +133,35 @@ impl Reduction {
                 }
             }
         }
+    }
+
+    /// Returns the bytes of an element, if blocks are folded where the result lies.
+    pub fn element_in_place(&self) -> Option<usize> {
+        let (_, element) = self.predefined.filter(|_| self.in_place.is_some())?;
+        Some(element.bytes())
+    }
+
+    /// Folds bytes `part` of a block into the result. `before`: blocks whose parts have been folded
+    /// before, but that are not counted yet.
+    ///
+    /// # Safety
+    /// `data` must be readable for so many bytes, whole elements, and the result writable.
+    pub unsafe fn fold_part(&mut self, part: Range<usize>, data: *const u8, before: usize) {
+        let (Some((operator, element)), Some(at)) = (self.predefined, self.in_place) else { return };
+        let into = at.wrapping_add(part.start);
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            if self.folded + before == 0 {
+                std::ptr::copy_nonoverlapping(data, into, part.len());
+            } else {
+                fold_in_place(operator, element, into, data, part.len());
+            }
+        }
+    }
+
+    /// Counts a block that has been folded in parts.
+    pub fn count(&mut self) {
+        self.folded += 1;
     }
 
     /// Unpacks a block to where `into` says.

@@ -9,6 +9,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
+use crate::mpi::liveness;
 use crate::mpi::op;
 use crate::mpi::p2p::{Failure, check_matched};
 use crate::observe::{Medium, Record};
@@ -258,7 +259,9 @@ impl P2p {
         }
         self.spoiled.clear();
         // report the first failure: an MPI that knows of the death too refuses later messages
-        self.failure.take().map_or(ended, Err)
+        let failure = self.failure.take();
+        let peers = self.sorted.messages.iter().map(|message| message.0);
+        failure.map_or(ended, |error| Err(liveness::explain_messages(error, self.comm.view(), &peers)))
     }
 }
 

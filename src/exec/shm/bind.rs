@@ -127,6 +127,7 @@ impl Shm {
                 extent: 1,
                 shape,
                 names: buffers.output.names,
+                field: None,
             };
             remote.bind(&Buffers { input: buffers.input, output, op: None })
         }

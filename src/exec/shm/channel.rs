@@ -44,8 +44,8 @@ pub struct Part {
 /// Bytes of all small buffers.
 const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
+/// Bytes of a cache line. Chunks are whole ones.
+pub const LINE: usize = 64;
 
 /// Most bytes of a segment: locations are numbers of cache lines.
 const LARGEST_SEGMENT: usize = (u32::MAX as usize - 2) * LINE;

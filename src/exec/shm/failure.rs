@@ -1,6 +1,5 @@
 //! Gives up on processes that have died.
 
-use super::recv::RecvStep;
 use super::state::{RecvState, Shm};
 use crate::error::Error;
 
@@ -36,7 +35,7 @@ impl Shm {
                 continue;
             }
             // chunks that it wrote before it died can still be read
-            if matches!(self.next_recv(i), Some(RecvStep::Chunk(_))) {
+            if self.has_chunk(i) {
                 continue;
             }
             let rank = self.channels.inbound[i].rank;

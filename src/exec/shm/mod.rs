@@ -5,9 +5,9 @@
 //! (`shm/ring.rs`): up to 104 bytes in the cell itself, up to the eager limit in a buffer beside
 //! the ring. A longer message stays where it is, and the receiver copies it from there (`pull.rs`);
 //! or, where the kernel forbids that, it goes through the same memory in chunks, which the receiver
-//! copies out while the sender writes the next ones. The one block of a gather or reduction is
-//! written once for all targets. Reductions and accumulates combine blocks straight from there.
-//! Nothing is posted, matched or acknowledged by MPI.
+//! copies out, or combines, while the sender writes the next ones. The one block of a gather or
+//! reduction is written once for all targets. Reductions and accumulates combine blocks straight
+//! from there. Nothing is posted, matched or acknowledged by MPI.
 //!
 //! A request must leave nothing to do for its sender, who may wait in MPI for something else before
 //! it comes back. What finds no free cell or buffer, or would have to come in chunks, therefore
@@ -153,7 +153,7 @@ impl Shm {
             comm,
             self_comm,
             me: to_int(n.rank()),
-            short: channels.short(parts.combine.is_none(), channels.eager_limit),
+            short: channels.short(parts.combine.is_none() || channels.away_only, channels.eager_limit),
             hopes: false,
             tag: 0,
             started_only: parts.started_only,
@@ -201,8 +201,9 @@ impl Shm {
     #[inline(never)]
     fn prepare_long(&mut self, i: usize) {
         let source = &self.channels.inbound[i];
-        let reads = source.process.is_some() && self.folding.is_none();
-        if self.recvs[i].bytes <= self.channels.short(reads, source.eager_limit) {
+        let (bytes, longest) = (self.recvs[i].bytes, source.eager_limit);
+        let reads = source.process.is_some() && (self.folding.is_none() || self.channels.away_only);
+        if bytes <= self.channels.short(reads, longest) {
             return;
         }
         let comes_by_mpi = self.started_only && source.process.is_none();
@@ -211,7 +212,9 @@ impl Shm {
         {
             self.note(e);
         }
-        let in_chunks = !self.started_only && !self.receives_on_device(i);
+        // what must come as a whole to be combined is combined in its cell, if it has one
+        let fits = || bytes > longest || self.folding.as_ref().is_none_or(|f| f.takes_parts_of(to_u32(i), channel::LINE));
+        let in_chunks = !self.started_only && !self.receives_on_device(i) && fits();
         self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
     }
 

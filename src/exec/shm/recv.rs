@@ -8,7 +8,7 @@ use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
 use crate::shm::ring::{AT_SENDER, CHUNK_WORDS, CHUNKS, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
-use crate::util::cast::to_usize;
+use crate::util::cast::{to_u32, to_usize};
 
 /// A step that a message can take now.
 pub(super) enum RecvStep {
@@ -38,12 +38,18 @@ impl Shm {
     fn next_of_open(&self, i: usize) -> Option<RecvStep> {
         match self.recvs[i].state {
             RecvState::Chunks(chunks) => {
-                let written = self.channels.inbound[i].ring().chunks_written().wrapping_sub(chunks.before);
-                (written.min(chunks.all) > chunks.taken).then_some(RecvStep::Chunk(chunks))
+                (self.has_chunk(i) && !self.chunk_is_to_wait(i, &chunks)).then_some(RecvStep::Chunk(chunks))
             }
             RecvState::Mpi { .. } | RecvState::MpiBlocks | RecvState::Probing => Some(RecvStep::AskMpi),
             RecvState::Waiting | RecvState::Arrived | RecvState::Done => None,
         }
+    }
+
+    /// True if the next chunk of the message from process `i` has been written.
+    pub(super) fn has_chunk(&self, i: usize) -> bool {
+        let RecvState::Chunks(chunks) = &self.recvs[i].state else { return false };
+        let written = self.channels.inbound[i].ring().chunks_written().wrapping_sub(chunks.before);
+        written.min(chunks.all) > chunks.taken
     }
 
     /// Takes the next step of the message from process `i`, if there is one.
@@ -164,9 +170,11 @@ impl Shm {
         let Self { outputs, recvs, folding, to_all, .. } = self;
         let recv = &mut recvs[i];
         let whole = folding.is_none() && !*to_all && bytes == recv.bytes as u64;
+        let combines = || folding.as_ref().is_some_and(|folding| folding.takes_parts_of(to_u32(i), to_usize(chunk)));
         let into = match &checked {
             Err(_) => Destination::Discard,
             Ok(()) if whole && outputs[recv.blocks.clone()].iter().all(MessageBlock::is_divisible) => Destination::Blocks,
+            Ok(()) if combines() => Destination::Combined,
             Ok(()) => Destination::Buffer,
         };
         let (mut into, mut checked) = (into, checked);
@@ -202,42 +210,44 @@ impl Shm {
     /// Copies the next chunk of a message, which has been written, out.
     #[cold]
     fn take_chunk(&mut self, i: usize, mut chunks: Chunks) -> Result<()> {
-        let ring = self.channels.inbound[i].ring();
         // one chunk at a time, so that other messages progress too
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
         let part = to_usize(begin)..to_usize(end);
         let offset = to_usize(chunks.taken % CHUNKS * chunks.chunk);
         let Some(data) = self.channels.at(chunks.memory, offset, part.len()) else { return self.reject(i) };
+        let mut done = Ok(());
+        if chunks.into == Destination::Combined && chunks.taken == 0 && !self.is_turn_of(i) {
+            done = enlarge(&mut self.recvs[i].buffer, to_usize(chunks.bytes));
+            chunks.into = if done.is_ok() { Destination::Buffer } else { Destination::Discard };
+        }
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has written that many
         // bytes.
         unsafe {
             match chunks.into {
                 Destination::Blocks => blocks::unpack_part(&self.outputs[recv.blocks.clone()], part, data),
+                Destination::Combined => done = self.fold_chunk(i, part, data),
                 Destination::Buffer => recv.buffer[part.clone()].as_mut_ptr().copy_from_nonoverlapping(data, part.len()),
                 Destination::Discard => {}
             }
         }
+        let (recv, ring) = (&mut self.recvs[i], self.channels.inbound[i].ring());
         chunks.taken += 1;
         ring.set_chunks_read(chunks.before + chunks.taken);
         recv.state = RecvState::Chunks(chunks);
         if chunks.taken < chunks.all {
-            return Ok(());
+            return done;
         }
         ring.take(self.number);
         recv.data = recv.buffer.as_ptr();
         match chunks.into {
-            Destination::Blocks => {
-                recv.state = RecvState::Done;
-                Ok(())
-            }
-            Destination::Buffer => self.complete(i, to_usize(chunks.bytes)),
-            Destination::Discard => {
-                recv.state = RecvState::Done;
-                self.skip_peer(i);
-                Ok(())
-            }
+            Destination::Buffer => return done.and(self.complete(i, to_usize(chunks.bytes))),
+            Destination::Blocks => {}
+            Destination::Combined => self.end_chunks(i),
+            Destination::Discard => self.skip_peer(i),
         }
+        self.recvs[i].state = RecvState::Done;
+        done
     }
 }

@@ -1,9 +1,12 @@
 //! Combines blocks as they arrive and their turn comes.
 
-use super::state::{RecvState, Shm};
+use std::ops::Range;
+
+use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::error::Result;
 use crate::exec::executor::Executor;
 use crate::exec::folding::{Folding, Link, Origin};
+use crate::util::cast::to_u32;
 
 impl Shm {
     /// Folds every block that is here and whose turn has come.
@@ -54,6 +57,55 @@ impl Shm {
         }
     }
 
+    /// True if the message from process `i` may be combined as its chunks come.
+    pub(super) fn is_turn_of(&self, i: usize) -> bool {
+        let Some(folding) = &self.folding else { return false };
+        match (folding.peer_in_parts(), folding.next_origin()) {
+            (Some(peer), _) => peer as usize == i,
+            (None, Some(next)) => next == Origin::Peer(to_u32(i)),
+            (None, None) => true,
+        }
+    }
+
+    /// True if the next chunk of a message that is combined as it comes is left where it is: its
+    /// turn is after a message whose chunks are coming, too, and whose sender stays until all have.
+    ///
+    /// Never in a reduction. There a sender has one message for all targets, so that it would wait
+    /// for one that waits for another sender, which in its turn may wait for a target of this one.
+    pub(super) fn chunk_is_to_wait(&self, i: usize, chunks: &Chunks) -> bool {
+        if chunks.into != Destination::Combined || chunks.taken > 0 || self.is_turn_of(i) {
+            return false;
+        }
+        let Some(folding) = self.folding.as_ref().filter(|folding| !folding.reduces()) else { return false };
+        let first = match folding.next_origin() {
+            Some(Origin::Peer(peer)) => Some(peer),
+            _ => folding.peer_in_parts(),
+        };
+        first.is_some_and(|peer| matches!(self.recvs[peer as usize].state, RecvState::Chunks(_)))
+    }
+
+    /// Combines bytes `part` of the message from process `i`.
+    ///
+    /// # Safety
+    /// So many bytes must be readable, and the blocks be as the caller of `bind` vouches.
+    pub(super) unsafe fn fold_chunk(&mut self, i: usize, part: Range<usize>, data: *const u8) -> Result<()> {
+        let Some(mut folding) = self.folding.take() else { return Ok(()) };
+        // SAFETY: the caller vouches for the data, and for the blocks.
+        let folded = unsafe { folding.fold_part(to_u32(i), part, data, &self.known[0][1], self.loopback()) };
+        self.folding = Some(folding);
+        folded
+    }
+
+    /// Ends a message of which all chunks have been combined.
+    pub(super) fn end_chunks(&mut self, i: usize) {
+        if let Some(folding) = &mut self.folding {
+            folding.end_parts(to_u32(i));
+        }
+        self.foldable = true;
+        let recv = &mut self.recvs[i];
+        (recv.unfolded, recv.in_ring) = (0, false);
+    }
+
     /// True if the block of a source on another node has come.
     fn remote_is_here(&mut self, source: u32) -> Result<bool> {
         match &mut self.remote {
@@ -79,6 +131,9 @@ impl Shm {
     pub(super) fn skip_peer(&mut self, i: usize) {
         self.recvs[i].unfolded = 0;
         self.foldable = true;
+        if let Some(folding) = &mut self.folding {
+            folding.give_up_parts(to_u32(i));
+        }
         for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
             if let Some(folding) = &mut self.folding
                 && matches!(folding.chain[position].origin, Origin::Peer(peer) if peer as usize == i)

@@ -119,7 +119,7 @@ impl Shm {
             return Some(SendStep::Publish);
         }
         let has_cell = send.bytes <= self.channels.eager_limit;
-        let hopes = || self.hopes && self.folding.is_none() && self.can_publish(k);
+        let hopes = || self.hopes && self.can_publish(k);
         if has_cell && !hopes() {
             return self.find_buffer(send);
         }

@@ -127,6 +127,9 @@ pub(super) enum RecvState {
 pub(super) enum Destination {
     /// Straight to the blocks.
     Blocks,
+    /// Nowhere: each is combined at once, as all before it in the message, once the turn of the
+    /// message has come. If it has not when the first one is here, they go to a buffer instead.
+    Combined,
     /// To a buffer, and from there to the blocks once all have come.
     Buffer,
     /// Nowhere: the message does not fit.
