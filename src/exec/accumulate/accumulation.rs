@@ -54,8 +54,8 @@ impl Accumulation {
         self.blocks[position].bytes()
     }
 
-    /// Returns the bytes of an element of the block at a position, if it can be combined in parts of
-    /// whole elements.
+    /// Returns the bytes of an element of the block at a position, if it can be combined in parts
+    /// of whole elements.
     pub fn element(&self, position: usize) -> Option<usize> {
         self.blocks[position].element()
     }
