@@ -264,15 +264,18 @@ enum Progress {
 /// long as that takes if `waits`.
 ///
 /// # Safety
-/// The handles must be NULL or those of requests.
+/// The handles must be NULL or those of requests, each active one once.
 unsafe fn first_done(requests: &mut [MPIX_Request], waits: bool) -> std::result::Result<Progress, Failure> {
     // SAFETY: the caller vouches for the handles.
     unsafe {
         let Some(first) = requests.iter().position(|&request| is_active(request)) else { return Ok(Progress::Nothing) };
-        let mut progress = Progress::NotYet;
         if !waits {
+            // as a test, which is not recorded as a wait
             (*requests[first]).request.advance_all();
+            let done = requests.iter().position(|&request| is_active(request) && (*request).request.test());
+            return Ok(done.map_or(Progress::NotYet, Progress::Done));
         }
+        let mut progress = Progress::NotYet;
         // the first one decides how this process waits
         let waited = (*requests[first]).request.until(|first_request| {
             for (i, &request) in requests.iter().enumerate() {
@@ -281,7 +284,7 @@ unsafe fn first_done(requests: &mut [MPIX_Request], waits: bool) -> std::result:
                     return Ok(true);
                 }
             }
-            Ok(!waits)
+            Ok(false)
         });
         waited.map_err(on_world)?;
         Ok(progress)

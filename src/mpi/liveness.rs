@@ -88,7 +88,7 @@ impl Patience {
 /// it is the user's: if a process has ended, that it has, rather than what MPI made of it.
 #[cold]
 pub fn explain(error: Box<Error>, comm: Communicator, owner: Option<&Comm>) -> Box<Error> {
-    match (who_ended(&error, comm, &(0..comm.size().unwrap_or(0))), owner) {
+    match (who_ended(&error, comm, &(0..comm.size().unwrap_or(0)), true), owner) {
         (Some(rank), Some(owner)) => owner.lose(rank),
         (Some(rank), None) => Error::Gone { rank }.into(),
         (None, _) => error,
@@ -96,14 +96,15 @@ pub fn explain(error: Box<Error>, comm: Communicator, owner: Option<&Comm>) -> B
 }
 
 /// Returns the error of messages from and to some processes of `comm`: if one of them has ended,
-/// that it has, rather than what MPI made of it.
+/// that it has, rather than what MPI made of it. Never waits.
 #[cold]
 pub fn explain_messages(error: Box<Error>, comm: Communicator, peers: &(impl Iterator<Item = u32> + Clone)) -> Box<Error> {
-    who_ended(&error, comm, peers).map_or(error, |rank| Error::Gone { rank }.into())
+    who_ended(&error, comm, peers, false).map_or(error, |rank| Error::Gone { rank }.into())
 }
 
-/// Returns a process of `comm` that has ended, if that may be why MPI has failed.
-fn who_ended(error: &Error, comm: Communicator, wanted: &(impl Iterator<Item = u32> + Clone)) -> Option<u32> {
+/// Returns a process of `comm` that has ended, if that may be why MPI has failed. `again`: looks
+/// twice.
+fn who_ended(error: &Error, comm: Communicator, wanted: &(impl Iterator<Item = u32> + Clone), again: bool) -> Option<u32> {
     /// MPI may notice before the system has taken the process away.
     const LATER: Duration = Duration::from_millis(20);
     let Error::Mpi { code, .. } = *error else { return None };
@@ -112,6 +113,9 @@ fn who_ended(error: &Error, comm: Communicator, wanted: &(impl Iterator<Item = u
     }
     let look = || ended(comm, wanted.clone()).ok()?.first().copied();
     look().or_else(|| {
+        if !again {
+            return None;
+        }
         std::thread::sleep(LATER);
         look()
     })

@@ -40,6 +40,16 @@ impl Folding {
         previous.is_some()
     }
 
+    /// True if blocks like those that come here may be combined in parts, for all that this process
+    /// knows.
+    pub fn may_take_parts(&self) -> bool {
+        match &self.operand {
+            _ if self.chain.is_empty() => true,
+            Operand::Result(reduction) => reduction.element_in_place().is_some(),
+            Operand::Places(accumulation) => (0..self.chain.len()).any(|position| accumulation.element(position).is_some()),
+        }
+    }
+
     /// Returns the peer whose message is being combined in parts.
     pub fn peer_in_parts(&self) -> Option<u32> {
         self.in_parts

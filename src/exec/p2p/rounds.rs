@@ -250,6 +250,12 @@ impl P2p {
         true
     }
 
+    /// Returns what has made MPI fail: a neighbor that has ended, if there is one.
+    #[cold]
+    fn explain(&self, error: Box<Error>) -> Box<Error> {
+        liveness::explain_messages(error, self.comm.view(), &self.sorted.messages.iter().map(|message| message.0))
+    }
+
     /// Returns the executor to its inactive state. `ended` is the result of the last step.
     #[inline]
     fn end(&mut self, ended: Result<()>) -> Result<()> {
@@ -259,9 +265,12 @@ impl P2p {
         }
         self.spoiled.clear();
         // report the first failure: an MPI that knows of the death too refuses later messages
-        let failure = self.failure.take();
-        let peers = self.sorted.messages.iter().map(|message| message.0);
-        failure.map_or(ended, |error| Err(liveness::explain_messages(error, self.comm.view(), &peers)))
+        let Some(failure) = self.failure.take() else { return ended };
+        let error = self.explain(failure);
+        if let Error::Gone { rank } = *error {
+            self.gone.get_or_insert(rank);
+        }
+        Err(error)
     }
 }
 
@@ -360,7 +369,11 @@ impl Executor for P2p {
         }
         match self.sorted.sources.get(source) {
             // `test` or `wait` reports the error as well
-            Some(&Some(index)) if self.round > 0 => self.bring_in(index).inspect_err(|e| self.note(Err(e.clone()))),
+            Some(&Some(index)) if self.round > 0 => self.bring_in(index).map_err(|error| {
+                let error = self.explain(error);
+                self.note(Err(error.clone()));
+                error
+            }),
             _ => Ok(true),
         }
     }

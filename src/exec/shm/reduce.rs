@@ -68,20 +68,26 @@ impl Shm {
     }
 
     /// True if the next chunk of a message that is combined as it comes is left where it is: its
-    /// turn is after a message whose chunks are coming, too, and whose sender stays until all have.
+    /// turn is after a block of the process's own, which is combined next, or after a message whose
+    /// chunks are coming, too, and whose sender stays until all have.
     ///
-    /// Never in a reduction. There a sender has one message for all targets, so that it would wait
-    /// for one that waits for another sender, which in its turn may wait for a target of this one.
+    /// Never for a message in a reduction. There a sender has one for all targets, so that it would
+    /// wait for one that waits for another sender, which in its turn may wait for a target of this
+    /// one.
     pub(super) fn chunk_is_to_wait(&self, i: usize, chunks: &Chunks) -> bool {
         if chunks.into != Destination::Combined || chunks.taken > 0 || self.is_turn_of(i) {
             return false;
         }
-        let Some(folding) = self.folding.as_ref().filter(|folding| !folding.reduces()) else { return false };
+        let Some(folding) = &self.folding else { return false };
         let first = match folding.next_origin() {
+            Some(Origin::Own(_)) => return true,
+            _ if folding.reduces() => return false,
             Some(Origin::Peer(peer)) => Some(peer),
             _ => folding.peer_in_parts(),
         };
-        first.is_some_and(|peer| matches!(self.recvs[peer as usize].state, RecvState::Chunks(_)))
+        // what has arrived is combined in this poll
+        let is_coming = |peer: u32| matches!(self.recvs[peer as usize].state, RecvState::Chunks(_) | RecvState::Arrived);
+        first.is_some_and(is_coming)
     }
 
     /// Combines bytes `part` of the message from process `i`.
