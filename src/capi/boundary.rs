@@ -54,6 +54,13 @@ pub struct Failure {
     pub request: Option<usize>,
 }
 
+impl Failure {
+    /// An error that is reported on `comm`.
+    pub fn on(comm: Communicator<'static>, error: impl Into<Box<Error>>) -> Failure {
+        Failure { comm, error: error.into(), request: None }
+    }
+}
+
 /// Runs the body of a function that works on requests of different communicators.
 pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), Failure>) -> c_int {
     mpi::family::require(function);

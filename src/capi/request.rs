@@ -38,7 +38,7 @@ fn on(request: &Request) -> Communicator<'static> {
 }
 
 fn on_world(error: impl Into<Box<Error>>) -> Failure {
-    Failure { comm: comm::world(), error: error.into(), request: None }
+    Failure::on(comm::world(), error)
 }
 
 /// Completes a request whose collective has ended. Frees it unless it is persistent.
@@ -70,7 +70,7 @@ unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::resul
         completed.map_err(|error| {
             // a call that completes several requests reports one error
             note_failure(user);
-            Failure { comm: user, error, request: None }
+            Failure::on(user, error)
         })
     }
 }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int
 unsafe fn start(handle: &mut MPIX_Request, argument: Argument) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle.
     let object = unsafe { handle.as_mut() }.ok_or_else(|| null(argument))?;
-    object.request.start(argument).map_err(|error| Failure { comm: on(&object.request), error, request: None })
+    object.request.start(argument).map_err(|error| Failure::on(on(&object.request), error))
 }
 
 /// Starts persistent collectives in the order of an array.
@@ -279,7 +279,8 @@ unsafe fn first_done(requests: &mut [MPIX_Request], waits: bool) -> std::result:
         // the first one decides how this process waits
         let waited = (*requests[first]).request.until(|first_request| {
             for (i, &request) in requests.iter().enumerate() {
-                if if i == first { first_request.test() } else { is_active(request) && (*request).request.test() } {
+                let done = if i == first { first_request.test() } else { is_active(request) && (*request).request.test() };
+                if done {
                     progress = Progress::Done(i);
                     return Ok(true);
                 }
@@ -422,8 +423,7 @@ pub unsafe extern "C" fn MPIX_Request_free(request: *mut MPIX_Request) -> c_int 
             let handle = handle(request)?;
             let Some(object) = handle.as_ref() else { return Ok(()) };
             if object.request.is_active() {
-                let error = Error::Active { argument: Argument::new("request") }.into();
-                return Err(Failure { comm: on(&object.request), error, request: None });
+                return Err(Failure::on(on(&object.request), Error::Active { argument: Argument::new("request") }));
             }
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
             Ok(())
@@ -440,7 +440,7 @@ unsafe fn with_sources(function: &str, request: MPIX_Request, body: impl FnOnce(
         // SAFETY: the caller vouches for the handle.
         let object = unsafe { request.as_mut() }.ok_or_else(|| null(Argument::new("request")))?;
         let user = on(&object.request);
-        body(&mut object.request).map_err(|error| Failure { comm: user, error, request: None })
+        body(&mut object.request).map_err(|error| Failure::on(user, error))
     })
 }
 

@@ -84,21 +84,16 @@ pub fn run(
     let mut failed = Ok(());
     while bound.is_timed() {
         // SAFETY: as above; nothing else uses the buffers.
-        let error = match unsafe { bound.take_turn(&buffers) } {
-            Ok(Ok(())) => continue,
-            Ok(Err(error)) => lost(&comm, error),
-            Err(error) => {
+        match unsafe { bound.take_turn(&buffers) } {
+            // all go on, as nobody knows of the failure; but what comes next matches no more if a
+            // message was neither received nor replaced
+            Ok(Err(error)) if !matches!(*error, Error::Gone { .. }) && !comm.has_unmatched() => failed = failed.and(Err(error)),
+            Ok(Ok(())) => {}
+            Ok(Err(error)) | Err(error) => {
                 std::mem::forget((send, recv));
                 return Err(lost(&comm, error));
             }
-        };
-        if matches!(*error, Error::Gone { .. }) || comm.has_unmatched() {
-            std::mem::forget((send, recv));
-            return Err(error);
         }
-        // all go on, as nobody knows of the failure; but what comes next would match no more if a
-        // message had neither been received nor replaced
-        failed = failed.and(Err(error));
     }
     if failed.is_err() {
         // MPI may still use them
