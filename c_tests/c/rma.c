@@ -233,7 +233,7 @@ static void describes(void) {
   int left = (me + n - 1) % n, right = (me + 1) % n, length;
   const char *cases[][3] = {
       {"mpix_transport", "messages", "transport: messages\n"},
-      {"mpix_transport", "auto", fenced ? "transport: messages, as the time of a barrier of all processes is not measured" : "transport: messages, as no weights say how long blocks are"},
+      {"mpix_transport", "auto", "transport: messages, as no weights say how long blocks are"},
       {"mpix_schedule", "edge_coloring", n > 1 ? "transport: puts" : "transport: "},
   };
   for (int k = 0; k < 3; k++) {

@@ -95,6 +95,9 @@ static void expect(int line, int turned, int measures, const char *begin, const 
   CHECK(!strncmp(says, begin, strlen(begin)), "line %d: %.*s", line, length, says);
   snprintf(expected, sizeof expected, " in plans, and messages ");
   CHECK(strstr(says, expected) && strstr(says, expected) < says + length, "line %d: %.*s", line, length, says);
+  const char *synchronization = getenv("MPIX_RMA_SYNCHRONIZATION");
+  int fenced = synchronization && !strcmp(synchronization, "fence"), tells = strstr(says, "us a call with a barrier of ") != NULL;
+  CHECK(fenced == tells, "line %d: %.*s", line, length, says);
   snprintf(expected, sizeof expected, "(%s)", origin);
   CHECK(strstr(says, expected) && strstr(says, expected) < says + length, "line %d: %.*s", line, length, says);
   int mine = puts_made - before;

@@ -409,6 +409,17 @@ static void refused_comparison(int receive) {
   MPI_Comm_free(&comm);
 }
 
+/* calls that put are starts of a plan, whose blocks go straight where they are received */
+static int planned;
+
+/* a call of the ring, or a start of a plan of it */
+static int put(const void *from, void *into, int bytes, MPI_Comm comm, MPIX_Request *plan) {
+  if (!planned) return MPIX_Neighbor_alltoall(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, comm);
+  if (!*plan) OK(MPIX_Neighbor_alltoall_plan(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, comm, MPI_INFO_NULL, plan));
+  int code = MPIX_Request_start(plan);
+  return code == MPI_SUCCESS ? MPIX_Request_wait(plan) : code;
+}
+
 /* each process puts a block to the next one, and in call 2 MPI refuses something of process 1 so
    many times: then that call fails there, and at the next process if that has no block. All others
    have theirs, and the next calls are as if nothing had been. If no process lets others put any
@@ -426,13 +437,14 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
   OK(MPIX_Neighbor_alltoall_set(1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   char *from = malloc((size_t)bytes), *into = malloc((size_t)bytes);
+  MPIX_Request plan = NULL;
   for (int call = 0; call < 5; call++) {
     for (int i = 0; i < bytes; i++) from[i] = (char)(test_rank + call + i), into[i] = -1;
     int fails = call == 2 && (test_rank == 1 || (told && test_rank == 2 % n)), wrong = 0;
     failed = 0, refusing = NOTHING;
     if (call == 0 && posts) refusing = POSTS, before = 0, times = 1;
     if (call == 2 && test_rank == 1) refusing = what, before = first, times = many;
-    int code = MPIX_Neighbor_alltoall(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, comm);
+    int code = put(from, into, bytes, comm, &plan);
     if (refusing != NOTHING) CHECK(failed == (call == 2 ? many : 1), "call %d: %d refused", call, failed);
     refusing = NOTHING;
     CHECK((code != MPI_SUCCESS) == (fails || (call == 0 && posts)), "%s, %d after %d, call %d: %s", synchronization, (int)what, first, call, test_message(code));
@@ -440,14 +452,15 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
     if (!(fails && told && test_rank == 2 % n)) CHECK(wrong == 0, "%s, %d after %d, call %d: %d bytes are wrong", synchronization, (int)what, first, call, wrong);
   }
   failed = 0;
+  if (plan) OK(MPIX_Request_free(&plan));
   free(from), free(into);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
 }
 
-/* MPI refuses something of process 1 twice, and so keeps it from ending the call with the barrier
-   of all: it fails on all, and so do the next ones */
-static void refused_fence(kind what) {
+/* MPI refuses something of process 1 twice, after so many others, in one of five calls, and so
+   keeps it from ending the call with the barrier of all: it fails on all, and so do the next ones */
+static void refused_fence(kind what, int first, int bytes, int in) {
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm = test_duplicate();
   MPI_Info info;
@@ -459,23 +472,29 @@ static void refused_fence(kind what) {
   MPI_Info_set(info, "mpix_shared_memory", "0");
   OK(MPIX_Neighbor_alltoall_set(1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
+  char *from = malloc((size_t)bytes), *into = malloc((size_t)bytes);
+  MPIX_Request plan = NULL;
   for (int call = 0; call < 5; call++) {
-    int from = test_value(test_rank, next, call), into = -1;
+    int wrong = 0;
+    for (int i = 0; i < bytes; i++) from[i] = (char)(test_rank + call + i), into[i] = -1;
     failed = 0, refusing = NOTHING;
-    if (call == 2 && test_rank == 1) refusing = what, before = 0, times = 2;
-    int code = MPIX_Neighbor_alltoall(&from, 1, MPI_INT, &into, 1, MPI_INT, comm);
-    if (refusing != NOTHING) CHECK(failed == 2, "%d refused", failed);
+    if (call == in && test_rank == 1) refusing = what, before = first, times = 2;
+    int code = put(from, into, bytes, comm, &plan);
+    if (refusing != NOTHING) CHECK(failed == 2, "%d of %d refused", failed, (int)what);
     refusing = NOTHING;
-    CHECK((code != MPI_SUCCESS) == (call >= 2), "%d, call %d: %s", (int)what, call, test_message(code));
-    if (call < 2) CHECK(into == test_value(last, test_rank, call), "call %d: %d", call, into);
+    CHECK((code != MPI_SUCCESS) == (call >= in), "%d after %d, call %d: %s", (int)what, first, call, test_message(code));
+    for (int i = 0; i < bytes; i++) wrong += into[i] != (char)(last + call + i);
+    if (call < in) CHECK(wrong == 0, "%d, call %d: %d bytes are wrong", (int)what, call, wrong);
   }
   failed = 0;
+  if (plan) OK(MPIX_Request_free(&plan));
+  free(from), free(into);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
 }
 
 static void refused_puts(void) {
-  enum { SHORT = 8, LONG = 300000 };
+  enum { SHORT = 8, PLANNED = 50000, LONG = 300000 };
   int has_active = !are_epochs_flawed();
   for (int active = 0; active <= has_active; active++) {
     const char *how = active ? "active" : "passive";
@@ -499,7 +518,17 @@ static void refused_puts(void) {
   refused_put("fence", 0, PUTS, 0, 1, SHORT, 1);
   refused_put("fence", 0, PUTS, 0, 1, 10000, 1);
   refused_put("fence", 0, PUTS, 0, 1, LONG, 1);
-  refused_fence(FLUSHES), refused_fence(SENDS), refused_fence(RECEIVES);
+  refused_fence(FLUSHES, 0, SHORT, 2), refused_fence(SENDS, 0, SHORT, 2), refused_fence(RECEIVES, 0, SHORT, 2);
+  /* plans: the answer, its receive behind those of the barrier, the block, what completes it, and
+     that answers will come, of which the first call tells */
+  int rounds = test_size > 2 ? 2 : 1;
+  planned = 1;
+  refused_put("fence", 0, SENDS, 0, 1, PLANNED, 0);
+  refused_put("fence", 0, RECEIVES, rounds, 1, PLANNED, 0);
+  refused_put("fence", 0, PUTS, 0, 1, PLANNED, 1);
+  refused_put("fence", 0, FLUSHES, 0, 1, PLANNED, 1);
+  refused_fence(SENDS, 0, PLANNED, 2), refused_fence(RECEIVES, rounds, PLANNED, 2), refused_fence(FLAGS, 0, PLANNED, 0);
+  planned = 0;
   if (!has_active) return;
   refused_put("active", 0, STARTS, 0, 1, SHORT, 0);
   /* the epoch of the target never ends: its window is left to MPI */

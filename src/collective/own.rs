@@ -16,9 +16,11 @@
 //! uses, or on which a call has failed or a process is dead, as a message may still be on its way
 //! there. What all processes propose, none uses; and each has received all that was sent to it.
 
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use crate::error::Result;
+use crate::exec::shm::under_way::Marks;
 use crate::exec::waiting::Waiting;
 use crate::machine;
 use crate::mpi::comm::Owned as Comm;
@@ -45,6 +47,8 @@ pub struct Own {
     pub team: Arc<Team>,
     /// Number of neighborhoods that have been set.
     pub generation: u64,
+    /// Which collectives are under way whose messages could have the tags of others.
+    pub marks: Arc<Marks>,
     /// What reduces the words of set calls. Made once; `None` where MPI does that.
     reducer: Arc<OnceLock<Option<Reducer>>>,
     /// Tells it from all others; the same on all its processes.
@@ -66,7 +70,8 @@ impl Own {
         let place = [comm.rank()?, comm.size()?];
         let is_of_one_world = comm.view().members()?.iter().all(Option::is_some);
         let team = Arc::new(team);
-        Ok(Own { comm, self_comm: None, waiting, team, generation: 0, reducer: Arc::default(), number, place, is_of_one_world })
+        let (marks, reducer) = (Arc::default(), Arc::default());
+        Ok(Own { comm, self_comm: None, waiting, team, generation: 0, marks, reducer, number, place, is_of_one_world })
     }
 
     /// The communicator of this process alone, made if there is none.
@@ -113,6 +118,8 @@ impl Own {
         let unused = Arc::strong_count(&self.comm) == 2
             && Arc::strong_count(&self.team) == 1
             && self.self_comm.as_ref().is_none_or(|comm| Arc::strong_count(comm) == 1);
+        // what another thread did before it let go of it is seen from here on
+        fence(Ordering::Acquire);
         // statistics count for the communicator that they were begun for
         let sound = |comm: &Comm| comm.is_whole().is_ok() && !comm.has_unmatched() && comm.tally().is_none();
         let reduces = self.reducer.get().and_then(Option::as_ref).is_none_or(Reducer::is_sound);

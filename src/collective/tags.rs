@@ -46,7 +46,7 @@ pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED - FIRST_FIELD) as usize / OPERA
 /// Tags from here on belong to messages that were meant for shared memory, half of all that there
 /// are at the most; those of persistent collectives that match alone follow.
 const FIRST_SHARED: u32 = 32768;
-const MOST_SHARED: u64 = 1 << 20;
+const MOST_SHARED: u64 = 1 << 22;
 
 /// Where the tags of messages begin that were meant for shared memory, and how many there are, in
 /// an MPI whose largest one is `largest`.

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::exec::rma::goes_straight;
 use crate::exec::rma::link::Link;
 use crate::exec::shm::channel::Channels;
-use crate::machine::puts;
-use crate::model::puts::{Predicted, Times, puts_pay};
+use crate::machine::{barrier, puts};
+use crate::model::puts::{Notice, Predicted, Times, puts_pay};
 use crate::mpi;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -84,34 +84,28 @@ fn obstacle(
     Ok(match hints.transport {
         Wanted::Messages => Some(""),
         _ if puts.is_empty() => Some(others.first().map_or("", |other| other.1)),
-        Wanted::Auto | Wanted::AutoPlans if hints.rma_synchronization == Synchronization::Fence => {
-            Some("the time of a barrier of all processes is not measured")
-        }
         Wanted::Auto | Wanted::AutoPlans if hints.weight_unit.is_none() => Some(UNKNOWN),
         _ if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
         Wanted::Rma | Wanted::Auto | Wanted::AutoPlans => None,
     })
 }
 
-/// Returns who takes part in epochs, and what is done then.
-fn target(hints: &Hints) -> (Target, String) {
+/// Returns how targets learn of puts, and what is done for that.
+fn notice(hints: &Hints) -> (Notice, String) {
     let passive = "put, flush, flag";
     match (hints.rma_synchronization, mpi::flaw_of_epochs()) {
-        (Synchronization::Active, None) => (Target::Active, "post, start, complete, wait".into()),
-        (Synchronization::Active, Some(flaw)) => (Target::Passive, format!("{passive}, as {flaw}")),
-        (Synchronization::Passive, _) => (Target::Passive, passive.into()),
-        (Synchronization::Fence, _) if hints.verify => (Target::Passive, format!("{passive}, as calls are verified")),
-        (Synchronization::Fence, _) => (Target::Passive, "put, flush, barrier of all processes".into()),
+        (Synchronization::Active, None) => (Notice::Epoch, "post, start, complete, wait".into()),
+        (Synchronization::Active, Some(flaw)) => (Notice::Flag, format!("{passive}, as {flaw}")),
+        (Synchronization::Passive, _) => (Notice::Flag, passive.into()),
+        // processes whose arguments are in error make no round
+        (Synchronization::Fence, _) if hints.verify => (Notice::Flag, format!("{passive}, as calls are verified")),
+        (Synchronization::Fence, _) => (Notice::Barrier, "put, flush, barrier of all processes".into()),
     }
 }
 
-/// The most rounds that each of some schedules has on any process, if barriers of all processes end
-/// them. Collective: a reduction, if so. Not where calls are verified: processes whose arguments
-/// are in error make no round then.
-fn fenced(hints: &Hints, puts: &[Algorithm], selected: &[Selected], comm: &Comm) -> Result<Option<Vec<(Algorithm, u32)>>> {
-    if hints.rma_synchronization != Synchronization::Fence || hints.verify {
-        return Ok(None);
-    }
+/// The most rounds that each of some schedules has on any process, which barriers of all processes
+/// end. Collective: a reduction.
+fn fenced(puts: &[Algorithm], selected: &[Selected], comm: &Comm) -> Result<Vec<(Algorithm, u32)>> {
     let rounds = |algorithm: Algorithm| {
         let schedule = selected.iter().find(|selected| selected.choice.algorithm == algorithm).map(|selected| &selected.schedule);
         let last = schedule.and_then(|schedule| schedule.rounds().checked_sub(1).map(|last| schedule.number(last)));
@@ -120,12 +114,12 @@ fn fenced(hints: &Hints, puts: &[Algorithm], selected: &[Selected], comm: &Comm)
     let own: Vec<i64> = puts.iter().map(|&algorithm| rounds(algorithm)).collect();
     let mut most = own.clone();
     coll::allreduce_slice(comm, &own, &mut most, Reduction::Max)?;
-    Ok(Some(puts.iter().copied().zip(most.into_iter().map(to_int)).collect()))
+    Ok(puts.iter().copied().zip(most.into_iter().map(to_int)).collect())
 }
 
 /// Compares the times of messages and of puts for some edges. Returns whether puts are chosen, and
 /// the reason; the same on all processes. `first` is the lowest rank of the caller's node.
-/// Collective: two reductions, and [`puts::learn`].
+/// Collective: two reductions, [`puts::learn`], and if barriers end calls, [`barrier::time`].
 fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(bool, String)> {
     let is_far = n.targets().iter().any(|target| target.rank.is_some_and(|rank| rank != n.rank()));
     let [far, unknown] = coll::allreduce(comm, [is_far, !n.weighted()].map(i64::from), Reduction::Max)?;
@@ -133,26 +127,32 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
     let (Some(unit), true) = (unit, far != 0) else {
         return Ok((false, if far == 0 { "no edge needs puts" } else { UNKNOWN }.into()));
     };
-    let Some((times, origin)) = puts::learn(comm, first, target(hints).0)? else {
+    let notice = notice(hints).0;
+    let Some((times, origin)) = puts::learn(comm, first, notice)? else {
         return Ok((false, "the times of puts cannot be measured".into()));
     };
-    let own = predict(n, unit.into(), &times);
+    let barrier = if notice == Notice::Barrier { Some(barrier::time(comm)?) } else { None };
+    let own = predict(n, unit.into(), &times, barrier);
     let slowest = coll::allreduce(comm, own.map(|time| to_int::<i64>(whole((1000.0 * time).min(1e18)))), Reduction::Max)?;
-    let [messages, puts, plans] = slowest.map(|time| time as f64 / 1000.0);
+    let [messages, puts, plans, barrier] = slowest.map(|time| time as f64 / 1000.0);
+    let barrier = if notice == Notice::Barrier { format!(" with a barrier of {barrier:.1}") } else { String::new() };
     let counts = if hints.transport == Wanted::AutoPlans { plans } else { puts };
     Ok((
         puts_pay(messages, counts),
         format!(
-            "puts are predicted to take {puts:.1} us a call, {plans:.1} in plans, and messages {messages:.1} ({})",
+            "puts are predicted to take {puts:.1} us a call{barrier}, {plans:.1} in plans, and messages {messages:.1} ({})",
             origin.of_value()
         ),
     ))
 }
 
-/// Predicts the microseconds that a call keeps this process busy by messages, by puts, and by puts
-/// of a plan.
-fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 3] {
-    let mut sum = [0.0; 3];
+/// Predicts the microseconds that a call keeps this process busy by messages, by puts, by puts of a
+/// plan, and, of these, in the barrier of all processes that ends it, if one does.
+fn predict(n: &Neighborhood, unit: u64, times: &Times, barrier: Option<f64>) -> [f64; 4] {
+    // what is timed for two processes has a barrier of these in it
+    let pair = if barrier.is_some() { times.barrier() } else { 0.0 };
+    let all = barrier.unwrap_or(0.0);
+    let mut sum = [0.0, all, all, all];
     for (rank, blocks, weights) in Neighborhood::loads(n.targets()) {
         if rank == n.rank() {
             continue;
@@ -160,7 +160,8 @@ fn predict(n: &Neighborhood, unit: u64, times: &Times) -> [f64; 3] {
         let (blocks, bytes) = (u64::from(blocks), weights.saturating_mul(unit));
         let Predicted { messages, put, straight } = times.predict(blocks, bytes);
         let in_plans = if goes_straight(bytes, blocks) { straight } else { put };
-        sum = [sum[0] + messages, sum[1] + put, sum[2] + in_plans];
+        let [put, in_plans] = [put, in_plans].map(|time| (time - pair).max(0.0));
+        sum = [sum[0] + messages, sum[1] + put, sum[2] + in_plans, all];
     }
     sum
 }
@@ -199,12 +200,13 @@ pub fn choose(
             },
             Wanted::Messages | Wanted::Rma => String::new(),
         };
-        let (target, how) = target(hints);
-        let fenced = fenced(hints, &puts, selected, comm)?;
+        let (notice, how) = notice(hints);
+        let target = if notice == Notice::Epoch { Target::Active } else { Target::Passive };
+        let fenced = if notice == Notice::Barrier { Some(fenced(&puts, selected, comm)?) } else { None };
         let straight = if fenced.is_none() {
             "plans put long blocks straight where they are received"
         } else {
-            "plans use it too: no process says where its blocks lie"
+            "plans put long blocks straight where they are received, from the second start on"
         };
         Ok(match Link::new(&far, hints.weight_unit, target, fenced, comm)? {
             Err(e) => Transport::messages(&format!("no window can be made: {e}")),

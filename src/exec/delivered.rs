@@ -198,6 +198,10 @@ impl<D: Delivers> Executor for Delivered<D> {
         self.inner.can_start()
     }
 
+    fn has_numbers(&self, many: u64) -> Result<()> {
+        self.inner.has_numbers(many)
+    }
+
     fn forget_datatypes(&mut self) {
         self.folding.forget_datatypes();
         self.inner.forget_datatypes();

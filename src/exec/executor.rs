@@ -30,6 +30,12 @@ pub trait Executor {
     /// Fails if no call can start any more, as its messages would not match.
     fn can_start(&self) -> Result<()>;
 
+    /// Fails if so many calls cannot start now one after the other, as there are too many under
+    /// way.
+    fn has_numbers(&self, _many: u64) -> Result<()> {
+        Ok(())
+    }
+
     /// Forgets which datatypes MPI has accepted, because their handles may have been freed and
     /// reused for other datatypes.
     fn forget_datatypes(&mut self);

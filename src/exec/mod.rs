@@ -222,6 +222,14 @@ impl Executor for Any {
         }
     }
 
+    fn has_numbers(&self, many: u64) -> Result<()> {
+        match self {
+            Any::Shm(executor) => executor.has_numbers(many),
+            Any::Delivered(executor) => executor.has_numbers(many),
+            Any::P2p(_) | Any::Rma(_) | Any::Forward(_) => Ok(()),
+        }
+    }
+
     fn forget_datatypes(&mut self) {
         match self {
             Any::P2p(executor) => executor.forget_datatypes(),

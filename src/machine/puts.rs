@@ -4,7 +4,7 @@
 //! Two processes exchange blocks of some lengths in both ways, as neighbors do that send to each
 //! other: as messages, and as the RMA executor does, which answers, puts a block behind a header,
 //! synchronizes, and copies the block out of the window; for plans it puts the block where it is
-//! received, and flushes, before it puts the header. The lower quartile of some times counts: other
+//! received, and flushes, before it puts the header. With barriers, only plans answer. The lower quartile of some times counts: other
 //! programs make times longer only, and a network that forwards some bytes at once, before it holds
 //! a sender to its rate, makes few of them shorter.
 //!
@@ -19,7 +19,7 @@ use super::kept::{self, Memory};
 use super::{measure, place};
 use crate::error::{Error, Result};
 use crate::model::kept::Place;
-use crate::model::puts::{MESSAGES, SIZES, Times, Way};
+use crate::model::puts::{MESSAGES, Notice, SIZES, Times, Way};
 use crate::mpi::attached::address;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
@@ -42,6 +42,9 @@ const FLAG: u64 = 0;
 const HEADER: u64 = 16;
 const HEADER_BYTES: usize = 16;
 const DATA: usize = 32;
+
+/// For how many blocks there is a place: with barriers, they are used in turn.
+const PLACES: usize = 2;
 
 /// The longest block, and the most bytes in a direction.
 const LONGEST: usize = SIZES[SIZES.len() - 1];
@@ -72,14 +75,14 @@ static MEMORY: Memory<(Place, Way), Times> = Memory::new();
 ///
 /// `first` is the lowest rank of the caller's node; there are two processes at least. Collective: a
 /// reduction and three broadcasts; if it measures, the making of a window, and some 50 ms.
-pub fn learn(comm: &Comm, first: u32, target: Target) -> Result<Option<Found>> {
+pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
     let (peer, between_nodes) = measure::peer(comm, first)?;
     let place = place(comm, peer, first)?;
-    let way = Way { active: target == Target::Active, between_nodes };
+    let way = Way { notice, between_nodes };
     if let Some(found) = known(comm, &place, way)? {
         return Ok(Some(found));
     }
-    let Some(times) = between(comm, peer, target)?.map(|times| times.rounded()) else { return Ok(None) };
+    let Some(times) = between(comm, peer, notice)?.map(|times| times.rounded()) else { return Ok(None) };
     if !times.is_plausible() {
         log::info!("measured times of puts do not count: {:?}", times.numbers());
         return Ok(None);
@@ -107,10 +110,11 @@ fn known(comm: &Comm, place: &Place, way: Way) -> Result<Option<Found>> {
 
 /// Measures between process 0 and `peer`. `None` if MPI makes no window, or refuses something.
 /// Collective.
-fn between(comm: &Comm, peer: u32, target: Target) -> Result<Option<Times>> {
+fn between(comm: &Comm, peer: u32, notice: Notice) -> Result<Option<Times>> {
     let me = comm.rank()?;
     let other = if me == 0 { Some(peer) } else { (me == peer).then_some(0) };
-    let bytes = if other.is_some() { DATA + LONGEST } else { 0 };
+    let bytes = if other.is_some() { DATA + PLACES * LONGEST } else { 0 };
+    let target = if notice == Notice::Epoch { Target::Active } else { Target::Passive };
     let landing = match Landing::new(bytes, target, comm.again()?)? {
         Ok(landing) => landing,
         Err(e) => {
@@ -118,7 +122,7 @@ fn between(comm: &Comm, peer: u32, target: Target) -> Result<Option<Times>> {
             return Ok(None);
         }
     };
-    let pair = other.map(|rank| Pair::new(&landing, rank)).transpose();
+    let pair = other.map(|rank| Pair::new(&landing, rank, notice)).transpose();
     let mut times = None;
     let (mut failed, mut stuck) = (false, false);
     if let Some(mut pair) = share_outcome(comm, pair)? {
@@ -149,6 +153,7 @@ fn between(comm: &Comm, peer: u32, target: Target) -> Result<Option<Times>> {
 /// One of the two processes that measure.
 struct Pair {
     landing: Arc<Landing>,
+    notice: Notice,
     /// The other one.
     rank: u32,
     group: Group,
@@ -182,7 +187,7 @@ const KINDS: [Kind; Times::NUMBERS / SIZES.len()] =
     [Kind::Messages(MESSAGES[0]), Kind::Messages(MESSAGES[1]), Kind::Put, Kind::Straight];
 
 impl Pair {
-    fn new(landing: &Arc<Landing>, rank: u32) -> Result<Pair> {
+    fn new(landing: &Arc<Landing>, rank: u32, notice: Notice) -> Result<Pair> {
         let mut requests = Requests::default();
         requests.reserve(2 * MESSAGES[1]);
         if landing.target() == Target::Passive {
@@ -191,6 +196,7 @@ impl Pair {
         }
         Ok(Pair {
             landing: Arc::clone(landing),
+            notice,
             rank,
             group: Group::of(landing.comm(), &[rank])?,
             requests,
@@ -291,8 +297,12 @@ impl Pair {
     /// Lets the other process put, and puts when it answers: behind the header, or to its `place`.
     fn put(&mut self, bytes: usize, place: Option<u64>) -> Result<()> {
         self.number += 1;
-        self.landing.post(&self.group)?;
-        self.post_word(1)?;
+        let barrier = self.notice == Notice::Barrier;
+        let answers = !barrier || place.is_some();
+        if answers {
+            self.landing.post(&self.group)?;
+            self.post_word(1)?;
+        }
         if bytes < IN_PLACE && place.is_none() {
             let (packed, blocks) = (HEADER_BYTES..HEADER_BYTES + bytes, &self.recv[..bytes]);
             self.send[packed].copy_from_slice(blocks);
@@ -306,14 +316,15 @@ impl Pair {
             self.refusal = self.refusal.take().or(put.err());
             window.flush(self.rank)?;
         }
-        let is_passive = self.landing.target() == Target::Passive;
-        if !is_passive {
+        if self.notice == Notice::Epoch {
             self.landing.start(&self.group)?;
         }
+        // with barriers, the other process may still read what has been put before
+        let data = DATA + if barrier && self.number % 2 == 1 { LONGEST } else { 0 };
         let (at, target) = (self.send.as_ptr(), self.rank);
         let header = Put { at, bytes: HEADER_BYTES, target, offset: HEADER };
-        let block = Put { at: at.wrapping_add(HEADER_BYTES), bytes, target, offset: DATA as u64 };
-        let both = Put { bytes: HEADER_BYTES + bytes, ..header };
+        let block = Put { at: at.wrapping_add(HEADER_BYTES), bytes, target, offset: data as u64 };
+        let both = Put { bytes: HEADER_BYTES + bytes, offset: (data - HEADER_BYTES) as u64, ..header };
         // SAFETY: the buffer has header and block, and is the pair's; nobody writes to it before
         // the epoch ends.
         let put = unsafe {
@@ -324,27 +335,42 @@ impl Pair {
             }
         };
         self.refusal = self.refusal.take().or(put.err());
-        if is_passive {
-            self.landing.flush(target)?;
-            self.landing.raise(Flag { value: self.number, target, offset: FLAG })?;
-            while self.landing.flag(FLAG).load(Ordering::Acquire) != self.number {
-                message::progress(self.landing.comm().view())?;
-                self.look()?;
-            }
-            self.landing.sync()?;
-        } else {
-            self.landing.complete()?;
-            while !self.landing.test()? {
-                self.look()?;
-            }
-        }
+        self.await_put()?;
         if let (Some(_), Ok(window)) = (place, self.landing.attached()) {
             return window.sync();
         }
-        // SAFETY: the window has these bytes, as has the buffer; the epoch is over, so that nobody
-        // writes to them.
-        unsafe { self.recv.as_mut_ptr().copy_from_nonoverlapping(self.landing.at(DATA, bytes), bytes) };
+        // SAFETY: the window has these bytes, as has the buffer; nobody writes to them before this
+        // process has let it, or entered the next barrier.
+        unsafe { self.recv.as_mut_ptr().copy_from_nonoverlapping(self.landing.at(data, bytes), bytes) };
         Ok(())
+    }
+
+    /// Ends what this process puts, and waits for what the other one does.
+    fn await_put(&mut self) -> Result<()> {
+        let target = self.rank;
+        match self.notice {
+            Notice::Epoch => {
+                self.landing.complete()?;
+                while !self.landing.test()? {
+                    self.look()?;
+                }
+                return Ok(());
+            }
+            Notice::Flag => {
+                self.landing.flush(target)?;
+                self.landing.raise(Flag { value: self.number, target, offset: FLAG })?;
+                while self.landing.flag(FLAG).load(Ordering::Acquire) != self.number {
+                    message::progress(self.landing.comm().view())?;
+                    self.look()?;
+                }
+            }
+            Notice::Barrier => {
+                self.landing.flush(target)?;
+                self.post_word(0)?;
+                self.settle()?;
+            }
+        }
+        self.landing.sync()
     }
 
     /// Sends a word, and receives one.

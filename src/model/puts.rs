@@ -53,12 +53,22 @@ const EACH: usize = MESSAGES.len() + 2;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Times(pub [Exchange; SIZES.len()]);
 
-/// How the target of a put learns that it is there, and where it is: what times hold for, beside
-/// the MPI and the nodes.
+/// How the target of a put learns that it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// It calls MPI, which tells it that an epoch has ended.
+    Epoch,
+    /// It looks at a word that the source sets.
+    Flag,
+    /// It enters a barrier that the source enters once it has put.
+    Barrier,
+}
+
+/// What times hold for, beside the MPI and the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
-    /// True if the target calls MPI for that.
-    pub active: bool,
+    /// How the target learns of puts.
+    pub notice: Notice,
     /// True if source and target are on different nodes.
     pub between_nodes: bool,
 }
@@ -104,6 +114,12 @@ impl Times {
             put: self.at(bytes as f64, |e| e.put),
             straight: self.at(bytes as f64, |e| e.straight),
         }
+    }
+
+    /// Returns how long the barrier takes that ends an exchange of the two processes: a message of
+    /// a few bytes in both ways.
+    pub fn barrier(&self) -> f64 {
+        self.0[0].messages[0]
     }
 
     /// A time for a length.
@@ -161,9 +177,13 @@ pub fn puts_pay(messages: f64, puts: f64) -> bool {
 }
 
 fn comments(place: &Place, way: Way) -> String {
-    let target = if way.active { "active" } else { "passive" };
+    let target = match way.notice {
+        Notice::Epoch => "active target",
+        Notice::Flag => "passive target",
+        Notice::Barrier => "passive target and barriers",
+    };
     let nodes = if way.between_nodes { "between nodes" } else { "within a node" };
-    format!("{}# puts: {target} target, {nodes}\n", place.comments())
+    format!("{}# puts: {target}, {nodes}\n", place.comments())
 }
 
 #[cfg(test)]
@@ -171,7 +191,7 @@ mod tests {
     use super::*;
     use crate::model::kept::FILES;
 
-    const WAY: Way = Way { active: true, between_nodes: true };
+    const WAY: Way = Way { notice: Notice::Epoch, between_nodes: true };
 
     fn place() -> Place {
         Place::new("Open MPI v4.1.4", ["node017.site", "node3"], 8)
@@ -240,7 +260,8 @@ mod tests {
         let others = [
             (Place::new("Open MPI v4.1.5", ["node1", "node2"], 8), WAY),
             (Place::new("Open MPI v4.1.4", ["node1", "login"], 8), WAY),
-            (place(), Way { active: false, ..WAY }),
+            (place(), Way { notice: Notice::Flag, ..WAY }),
+            (place(), Way { notice: Notice::Barrier, ..WAY }),
             (place(), Way { between_nodes: false, ..WAY }),
         ];
         for (place, way) in others {

@@ -125,6 +125,9 @@ impl State {
             // SAFETY: whoever made the request vouches for the buffers.
             unsafe { joined.put(|entry, error| executor.spoil(entry, error)) };
         }
+        if let [first, _, ..] = &self.leases[..] {
+            first.executor.has_numbers(self.leases.len() as u64)?;
+        }
         for k in 0..self.leases.len() {
             let tag = self.tags[self.leases[k].tag];
             if let Err(e) = self.leases[k].executor.start(tag) {
@@ -467,6 +470,10 @@ impl State {
         if self.one_round {
             self.tags.fill(tags.one());
             return Ok(());
+        }
+        if let Some(first) = self.leases.first() {
+            // or the number would be lost, here alone
+            first.executor.has_numbers(self.leases.len() as u64)?;
         }
         tags.next(&mut self.tags)
     }

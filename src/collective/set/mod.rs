@@ -138,13 +138,13 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
         return None;
     }
     let copied = single_copies(team, &mut hints.clone()).ok()?;
-    let common = common(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
-    Wish::new(team, neighborhood, &common, (most_bytes(hints), copied)).prepare()
+    let operations = numbered(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
+    Wish::new(team, neighborhood, &operations, (most_bytes(hints), copied)).prepare()
 }
 
-/// For each operation, whether all targets get the same block.
-fn common(operations: impl Iterator<Item = Operation>) -> Vec<bool> {
-    operations.map(|operation| operation == Operation::Gather).collect()
+/// For each operation, its number, and whether all targets get the same block.
+fn numbered(operations: impl Iterator<Item = Operation>) -> Vec<(u64, bool)> {
+    operations.map(|operation| (operation as u64, operation == Operation::Gather)).collect()
 }
 
 /// Most bytes of shared memory for a target.
@@ -383,7 +383,7 @@ fn share_memory(
     }
     let team = &*own.team;
     let (bytes, copied) = (most_bytes(hints), single_copies(team, hints)?);
-    let common = common(operations.iter().copied());
+    let operations = numbered(operations.iter().copied());
     let part;
     let team = match &hints.nodes {
         None => team,
@@ -398,8 +398,8 @@ fn share_memory(
     let tags = tags::shared(mpi::message::largest_tag()?);
     // a process with device memory in use reads no other's, whatever was prepared
     let prepared = prepared.filter(|_| !hints.devices);
-    let wish = Wish::new(team, n, &common, (bytes, copied));
-    Ok(channel::make(&wish, prepared, tags, own.generation)?.unwrap_or_default())
+    let wish = Wish::new(team, n, &operations, (bytes, copied));
+    Ok(channel::make(&wish, prepared, tags, (own.generation, &own.marks))?.unwrap_or_default())
 }
 
 /// Which messages are copied from their sender's memory. Collective over the node.

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use super::answer::{PUT, SEND, WORDS};
+use super::answer::{MAY_PUT, MUST_SEND};
 use super::header::{self, Header, Place};
-use super::link::{ANSWER, data_tag};
+use super::link::data_tag;
+use super::slots::Slot;
 use super::state::{InState, Round, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
@@ -14,13 +15,8 @@ use crate::exec::blocks;
 use crate::mpi::attached::Attached;
 use crate::mpi::landing::Group;
 use crate::mpi::message;
-use crate::mpi::p2p::{Message, Way};
-use crate::mpi::{datatype, proc_null};
 use crate::observe::Medium;
-use crate::util::cast::{to_int, to_usize};
-
-/// Answers of one word, which are never written.
-static ANSWERS: [u64; 2] = [PUT, SEND];
+use crate::util::cast::to_usize;
 
 impl Round {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
@@ -158,42 +154,25 @@ impl Round {
         if let Some(&rank) = cut_off.first() {
             self.note(Error::Unmatched { rank }.into());
         }
-        let mut answer = &ANSWERS[1..];
+        let mut answer = &MUST_SEND;
         if !self.link.is_closed() && !self.ins.is_empty() {
             match self.post() {
-                Ok(()) => (self.exposed, answer) = (true, &ANSWERS[..1]),
+                Ok(()) => (self.exposed, answer) = (true, &MAY_PUT),
                 Err(e) => {
                     self.note(e);
                     self.link.close();
                 }
             }
         }
-        let words = |at: *mut u64, count: usize, rank: u32| Message {
-            at: at.cast(),
-            count: to_int(count * size_of::<u64>()),
-            datatype: datatype::byte(),
-            peer: if dead.contains(&rank) || cut_off.contains(&rank) { proc_null() } else { to_int(rank) },
-        };
-        let Self { outs, ins, answers, exposed, link, failure, .. } = self;
-        for out in outs {
+        for out in &mut self.outs {
             (out.answer[0], out.left, out.refused) = (0, false, false);
-            out.number = link.count_to(out.position);
-            let words = words(out.answer.as_mut_ptr(), WORDS, out.slot.rank);
-            // SAFETY: the words are the executor's, and are left alone until the requests are
-            // complete; here and below.
-            if let Some(e) = unsafe { answers.insist(&words, Way::In, ANSWER, link.comm()) } {
-                failure.get_or_insert(e);
-            }
+            out.number = self.link.count_to(out.position);
         }
-        for recv in ins {
-            recv.number = link.count_from(recv.position);
-            let answer = if *exposed && recv.is_offered() { &recv.offer } else { answer };
-            let words = words(answer.as_ptr().cast_mut(), answer.len(), recv.slot.rank);
-            // SAFETY: as above.
-            if let Some(e) = unsafe { answers.insist(&words, Way::Out, ANSWER, link.comm()) } {
-                failure.get_or_insert(e);
-            }
+        for recv in &mut self.ins {
+            recv.number = self.link.count_from(recv.position);
         }
+        let is_there = |slot: &Slot| !dead.contains(&slot.rank) && !cut_off.contains(&slot.rank);
+        self.exchange_answers(answer, |out| is_there(&out.slot), |recv| is_there(&recv.slot));
         let cut_off = self.link.cut_off();
         for i in 0..self.ins.len() {
             let rank = self.ins[i].slot.rank;

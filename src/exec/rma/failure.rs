@@ -4,7 +4,6 @@ use super::link::refusal_tag;
 use super::state::{InState, Round, Stage};
 use crate::error::{Error, Result};
 use crate::mpi::message::{self, Request};
-use crate::mpi::p2p::Lost;
 
 impl Round {
     /// Stops waiting for sources that report that MPI keeps them from putting and sending.
@@ -58,7 +57,6 @@ impl Round {
             return;
         }
         let answers = if self.accessed { Vec::new() } else { self.answers.pending() };
-        let (outs, link) = (self.outs.len(), &self.link);
         let ranks: Vec<u32> =
             self.outs.iter().map(|out| out.slot.rank).chain(self.ins.iter().map(|recv| recv.slot.rank)).collect();
         let rank_of = |position: usize| ranks[position];
@@ -68,23 +66,18 @@ impl Round {
         let sending = self.outs.iter().filter(|out| out.sends.iter().any(|s| !s.is_null()));
         wanted.extend(sending.map(|out| out.slot.rank));
         // a barrier waits for all
-        let all = if self.fence.is_some() { 0..link.processes() } else { 0..0 };
-        let dead = self.patience.look(link.comm().view(), wanted.into_iter().chain(all));
+        let all = if self.fence.is_some() { 0..self.link.processes() } else { 0..0 };
+        let dead = self.patience.look(self.link.comm().view(), wanted.into_iter().chain(all));
         if dead.is_empty() {
             return;
         }
-        dead.iter().for_each(|&rank| link.note_dead(rank));
+        dead.iter().for_each(|&rank| self.link.note_dead(rank));
         if self.fence.is_some() {
             return self.end_without(dead[0]);
         }
         let gone: Vec<usize> = answers.into_iter().filter(|&position| dead.contains(&rank_of(position))).collect();
-        let mut stuck = false;
-        for position in gone {
-            let receives = position < outs;
-            // a constant answer lives for ever
-            let is_ours = receives || self.ins[position - outs].is_offered();
-            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && is_ours;
-        }
+        let mut stuck = self.give_up_answers(&gone);
+        let is_passive = self.link.is_passive();
         let is_dead = |rank: u32| dead.contains(&rank);
         for recv in self.ins.iter_mut().filter(|recv| is_dead(recv.slot.rank)) {
             if matches!(recv.state, InState::Header | InState::Data { .. }) {
@@ -92,7 +85,7 @@ impl Round {
             }
             recv.state = match recv.state {
                 // the epoch of an active target ends below
-                InState::Put if !link.is_passive() => InState::Put,
+                InState::Put if !is_passive => InState::Put,
                 InState::Landed => InState::Landed,
                 _ => InState::Done,
             };
@@ -107,7 +100,7 @@ impl Round {
             }
         }
         let waits_for_dead = self.ins.iter().any(|recv| is_dead(recv.slot.rank));
-        if self.exposed && waits_for_dead && !link.is_passive() {
+        if self.exposed && waits_for_dead && !is_passive {
             self.shut();
             let of_dead = self.ins.iter_mut().filter(|recv| is_dead(recv.slot.rank) && recv.state == InState::Slot);
             of_dead.for_each(|recv| recv.state = InState::Done);

@@ -10,11 +10,12 @@
 //! they look now and then: only processes of one node find one that has died.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::answer::{PUT, lets_put};
+use super::answer::{MAY_PUT, PUT, lets_put};
 use super::link::FENCE;
 use super::slots::Slot;
-use super::state::{InState, Round, Stage};
+use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::error::Error;
 use crate::mpi::barrier::Barrier;
 use crate::mpi::liveness;
@@ -62,11 +63,30 @@ impl Round {
                 return self.give_up_fence(Some(word));
             }
         }
+        if !self.announce_answers() || !self.answer_as_announced() {
+            let word = self.own_word();
+            return self.give_up_fence(Some(word));
+        }
         self.pack_all();
+    }
+
+    /// Exchanges the answers that have been announced. Returns false if MPI has refused one twice.
+    fn answer_as_announced(&mut self) -> bool {
+        let link = Arc::clone(&self.link);
+        let Some(words) = &link.announcements else { return true };
+        let asks = |out: &OutMessage| words.will_answer(&link.landing, out.position, out.number);
+        let tells = |recv: &InMessage| words.must_answer(recv.position, recv.number);
+        if self.outs.iter().any(asks) || self.ins.iter().any(tells) {
+            self.outs.iter_mut().filter(|out| asks(out)).for_each(|out| out.answer[0] = 0);
+            self.exchange_answers(&MAY_PUT, asks, tells);
+        }
+        !link.comm().has_unmatched()
     }
 
     /// Puts to some targets, and completes that: once more if MPI refuses.
     pub(super) fn put_before_fence(&mut self, targets: Range<usize>) {
+        // an answer that MPI has lost
+        self.outs[targets.clone()].iter_mut().for_each(|out| out.refused |= !lets_put(&out.answer));
         self.put(targets.clone(), |out| !out.left && lets_put(&out.answer));
         let Self { outs, link, failure, stuck, stays, .. } = self;
         for out in outs[targets].iter_mut().filter(|out| !out.left) {
@@ -175,8 +195,11 @@ impl Round {
             self.link.tell(word, to_u32(self.me));
         }
         self.link.close();
+        // messages of the barrier, and news of its end, may come that nobody receives
+        self.link.comm().mismatch(to_u32(self.me));
         (self.exposed, self.accessed) = (false, true);
-        let mut stuck = false;
+        let pending = self.answers.pending();
+        let mut stuck = self.give_up_answers(&pending);
         if let Some(fence) = &mut self.fence {
             fence.give_up();
         }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::announce::{self, Announcements};
 use super::slots::{Slot, divide};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -23,7 +24,7 @@ use crate::util::turns::Turns;
 
 /// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, the news
 /// that one has been given up, and the first of data.
-const SLOTS: i32 = 1;
+pub const SLOTS: i32 = 1;
 pub const ANSWER: i32 = 2;
 pub const FENCE: i32 = 3;
 pub const NEWS: i32 = 4;
@@ -70,6 +71,8 @@ pub struct Link {
     /// how many have begun.
     fenced: Option<Vec<(Algorithm, u32)>>,
     begun: AtomicU64,
+    /// Which targets answer then.
+    pub announcements: Option<Announcements>,
     processes: u32,
     /// Neighbors that have died; with barriers, any processes.
     dead: Mutex<Vec<Rank>>,
@@ -82,7 +85,8 @@ impl Link {
     /// any process, if barriers of all processes end them; targets are passive then. The inner
     /// error, on all processes alike, says why there is none.
     ///
-    /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge.
+    /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge;
+    /// with barriers, one of 8 bytes against it.
     pub fn new(
         n: &Neighborhood,
         unit: Option<u32>,
@@ -91,7 +95,11 @@ impl Link {
         comm: &Comm,
     ) -> Result<Result<Link>> {
         let (comm, processes) = (comm.again()?, comm.size()?);
-        let (sources, bytes) = divide(n, unit, if fenced.is_some() { 2 } else { 1 });
+        let (sources, area) = divide(n, unit, if fenced.is_some() { 2 } else { 1 });
+        let targets =
+            Neighborhood::multiplicities(n.targets()).into_iter().map(|(rank, _)| rank).filter(|&rank| rank != n.rank());
+        let targets: Vec<Rank> = targets.collect();
+        let bytes = area + if fenced.is_some() { targets.len() * announce::WORDS } else { 0 };
         let landing = match Landing::new(bytes, target, comm)? {
             Ok(landing) => landing,
             Err(e) => return Ok(Err(e)),
@@ -107,8 +115,12 @@ impl Link {
             vec![half(slot.offset, 0), half(slot.offset, 32), half(slot.capacity, 0), half(slot.capacity, 32)]
         };
         let mut out: Vec<(u32, Vec<u32>)> = sources.iter().map(|slot| (slot.rank, words(slot))).collect();
-        let targets = Neighborhood::multiplicities(n.targets()).into_iter().filter(|&(rank, _)| rank != n.rank());
-        let mut into: Vec<(u32, Vec<u32>)> = targets.map(|(rank, _)| (rank, vec![0; 4])).collect();
+        let announcements = fenced.as_ref().map(|_| {
+            let ranks: Vec<Rank> = sources.iter().map(|slot| slot.rank).collect();
+            Announcements::new(&landing, area as u64, &ranks, &targets)
+        });
+        let announcements = announcements.transpose()?;
+        let mut into: Vec<(u32, Vec<u32>)> = targets.into_iter().map(|rank| (rank, vec![0; 4])).collect();
         Requests::default().exchange(&mut out, &mut into, SLOTS, comm)?;
         let whole = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let slot = |(rank, w): &(u32, Vec<u32>)| Slot { rank: *rank, offset: whole(w[0], w[1]), capacity: whole(w[2], w[3]) };
@@ -132,6 +144,7 @@ impl Link {
             closed: AtomicBool::new(false),
             fenced,
             begun: AtomicU64::new(0),
+            announcements,
             processes,
             dead: Mutex::default(),
             any_dead: AtomicBool::new(false),

@@ -11,9 +11,10 @@
 //! puts, and then sets a word of the slot, its flag, to the number of the message; the target polls
 //! the flags, and unpacks each message as soon as its flag is raised.
 //!
-//! With fences, the window is open likewise, and a barrier of all processes ends each round. Nobody
-//! answers: slots have two places, for every other round. When the barrier of a round has ended,
-//! all have taken what was put in the round before, so that the next one may put there.
+//! With fences, the window is open likewise, and a barrier of all processes ends each round. Only
+//! targets that offer places for plans answer. Slots have two places, for every other round: when
+//! the barrier of a round has ended, all have taken what was put in the round before, so that the
+//! next one may put there.
 //!
 //! A message that exceeds its slot in the landing area comes by message; the sender decides that,
 //! and the header says so. An active target one of whose sources has died lets nobody in any more,
@@ -47,9 +48,11 @@
 //! | `answer`, `offer` | what a target tells its sources; places of plans' blocks |
 //! | `epoch`, `puts` | the steps of a round; what is put and sent |
 //! | `fence` | rounds that a barrier of all processes ends |
+//! | `announce` | which targets answer then |
 //! | `fold` | combining blocks in the landing area |
 //! | `failure` | neighbors that have died, or that MPI keeps from putting |
 
+mod announce;
 mod answer;
 mod bind;
 mod cuts;

@@ -77,10 +77,9 @@ impl Round {
     /// # Safety
     /// The blocks must stay what they are until the executor is bound anew or dropped.
     pub unsafe fn offer_blocks(&mut self) {
-        let Self { ins, outputs, to_all, link, attached, folding, fence, .. } = self;
+        let Self { ins, outputs, to_all, link, attached, folding, .. } = self;
         let Ok(window) = link.landing.attached() else { return };
-        // where nobody answers, sources do not learn places
-        if folding.is_some() || fence.is_some() {
+        if folding.is_some() {
             return;
         }
         let offered = |recv: &InMessage| {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::under_way::{Marks, UnderWay};
 use crate::error::Result;
 use crate::mpi::{self, finalize};
 use crate::shm::doorbell::Doorbell;
@@ -72,7 +73,7 @@ const BESIDE_LARGE: usize = ALL_SMALL + PAGE;
 /// Successive neighborhoods of a communicator whose tags differ.
 const GENERATIONS: u64 = 64;
 
-/// Most operations that a neighborhood is set for in one call: each has tags of its own.
+/// How many operations there are: each has tags of its own.
 pub const MOST_OPERATIONS: u64 = 4;
 
 /// Which messages receivers copy from their senders' memory, where the kernel permits that.
@@ -155,6 +156,8 @@ pub struct Channels {
     next: AtomicU64,
     first_tag: u64,
     tags: u64,
+    /// Which collectives are under way, here or on an earlier neighborhood with the same tags.
+    pub under_way: Arc<UnderWay>,
     pub doorbell: Doorbell,
     /// The doorbell of each target and source, each once.
     pub doorbells: Vec<Doorbell>,
@@ -250,12 +253,12 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 
 /// The channels that a process wants, and the memory of its own that they need.
 ///
-/// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. `copied` says which messages are copied from
-/// the sender's memory.
+/// `operations` has for each of them its number, and whether all targets get the same message, and
+/// so share their memory. `bytes` is the most memory for a target. `copied` says which messages are
+/// copied from the sender's memory.
 pub struct Wish<'a> {
     team: &'a Team,
-    common: &'a [bool],
+    operations: &'a [(u64, bool)],
     copied: Copied,
     /// Rank in the communicator and in the node, each once and in matching order.
     targets: Vec<(Rank, u32)>,
@@ -270,14 +273,15 @@ pub struct Wish<'a> {
 
 impl<'a> Wish<'a> {
     /// The wish for a neighborhood. Local.
-    pub fn new(team: &'a Team, n: &Neighborhood, common: &'a [bool], (bytes, copied): (usize, Copied)) -> Wish<'a> {
+    pub fn new(team: &'a Team, n: &Neighborhood, operations: &'a [(u64, bool)], (bytes, copied): (usize, Copied)) -> Wish<'a> {
         let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
         let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(BESIDE_LARGE + LARGE_BUFFERS * PAGE);
         let large_buffer = (memory - BESIDE_LARGE) / LARGE_BUFFERS / PAGE * PAGE;
         let memory = BESIDE_LARGE + LARGE_BUFFERS * large_buffer;
-        let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
-        let rings = (common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
-        Wish { team, common, copied, targets, sources, large_buffer, memory, rings, memories: memories * memory }
+        let memories: usize =
+            operations.iter().map(|&(_, common)| if common { targets.len().min(1) } else { targets.len() }).sum();
+        let rings = (operations.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
+        Wish { team, operations, copied, targets, sources, large_buffer, memory, rings, memories: memories * memory }
     }
 
     /// True if it has edges within the node.
@@ -313,13 +317,13 @@ impl<'a> Wish<'a> {
         // have published theirs. All zeros are empty rings.
         unsafe { front.write_bytes(0, self.rings) };
         head.size(me).store(to_u32(self.large_buffer / PAGE), Ordering::Relaxed);
-        let of_source = self.common.len() * size_of::<Ring>();
+        let of_source = self.operations.len() * size_of::<Ring>();
         for (k, &(_, member)) in self.sources.iter().enumerate() {
             let rings = front.wrapping_add(k * of_source);
             head.rings(me, member).store(location(segment, rings), Ordering::Relaxed);
             let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).reads_owner());
             let first: *const Ring = rings.cast();
-            for operation in 0..self.common.len() {
+            for operation in 0..self.operations.len() {
                 // SAFETY: the ring lies in the front, and has just been made.
                 unsafe { &*first.wrapping_add(operation) }.set_reads(reads);
             }
@@ -384,8 +388,8 @@ fn location(segment: &Segment, at: *const u8) -> u32 {
 }
 
 /// Makes the channels of all operations of a neighborhood. `generation` counts the communicator's
-/// neighborhoods, equally on all processes. `prepared` is what this process has prepared, if all
-/// have prepared the same.
+/// neighborhoods, equally on all processes, and `marks` are the communicator's. `prepared` is what
+/// this process has prepared, if all have prepared the same.
 ///
 /// Local if they have. Else collective over the node: the cost of `Segment::reused`, and one
 /// barrier, two where the segment is new. Returns `None` on all processes of the node if there is
@@ -394,7 +398,7 @@ pub fn make(
     wish: &Wish,
     prepared: Option<Prepared>,
     (first_tag, tags): (u64, u64),
-    generation: u64,
+    (generation, marks): (u64, &Marks),
 ) -> Result<Option<Vec<Arc<Channels>>>> {
     // messages that cannot wait for room go by MPI
     let tags = tags / (GENERATIONS * MOST_OPERATIONS);
@@ -402,7 +406,7 @@ pub fn make(
         return Ok(None);
     }
     let several_threads = mpi::has_several_threads()?;
-    let &Wish { team, common, copied, large_buffer, memory, .. } = wish;
+    let &Wish { team, operations, copied, large_buffer, memory, .. } = wish;
     let (targets, sources) = (&wish.targets, &wish.sources);
     let segment = match prepared {
         Some(Prepared(prepared)) => prepared.map(|prepared| prepared.take(team.kept())),
@@ -412,9 +416,9 @@ pub fn make(
         return Ok(None);
     };
     let head = wish.head(&segment);
-    let ring = |target: u32, source: u32, operation: usize| -> *const Ring {
+    let ring = |target: u32, source: u32, position: usize| -> *const Ring {
         let rings = head.rings(target, source).load(Ordering::Relaxed) as usize * LINE;
-        segment.head().wrapping_add(rings + operation * size_of::<Ring>()).cast()
+        segment.head().wrapping_add(rings + position * size_of::<Ring>()).cast()
     };
     let doorbell = |member: u32| head.doorbell(member);
     let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
@@ -423,11 +427,12 @@ pub fn make(
     neighbors.sort_unstable();
     neighbors.dedup();
     let [_, mut next] = segment.front_and_body(team.me());
-    let channels = common.iter().enumerate().map(|(operation, &common)| {
-        let begin = next;
+    let channels = operations.iter().enumerate().map(|(position, &(operation, common))| {
+        let (begin, range) = (next, generation % GENERATIONS * MOST_OPERATIONS + operation);
+        let first_tag = first_tag + range * tags;
         let outbound: Vec<Outbound> = (targets.iter().enumerate())
             .map(|(k, &(rank, member))| {
-                let ring = ring(member, team.me(), operation);
+                let ring = ring(member, team.me(), position);
                 Outbound {
                     rank,
                     member,
@@ -446,7 +451,7 @@ pub fn make(
             .collect();
         let inbound = (sources.iter())
             .map(|&(rank, member)| {
-                let ring = ring(team.me(), member, operation);
+                let ring = ring(team.me(), member, position);
                 // SAFETY: as above.
                 let reads = unsafe { &*ring }.reads();
                 Inbound {
@@ -470,8 +475,9 @@ pub fn make(
             away_only: copied == Copied::Away,
             turns: copied == Copied::Away && !team.oversubscribed() && !several_threads,
             next: AtomicU64::new(0),
-            first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
+            first_tag,
             tags,
+            under_way: marks.of(first_tag, tags / 2),
             doorbell: doorbell(team.me()),
             doorbells: neighbors.iter().map(|&member| doorbell(member)).collect(),
             oversubscribed: team.oversubscribed(),
@@ -513,6 +519,12 @@ impl Channels {
         out.back.map_or(0, |back| self.inbound[back].acks())
     }
 
+    /// Fails if one of the next `many` collectives would have the tags of one that is under way.
+    #[inline]
+    pub fn check(&self, many: u64) -> Result<()> {
+        self.under_way.check(self.next.load(Ordering::Relaxed), many)
+    }
+
     /// Takes the number of the next collective. Collectives are started one at a time.
     #[inline]
     pub fn next_number(&self) -> u64 {
@@ -523,7 +535,7 @@ impl Channels {
 
     /// Returns the tag of messages of collective `number` that go by MPI.
     pub fn tag(&self, number: u64) -> i32 {
-        to_int(self.first_tag + number % (self.tags / 2))
+        to_int::<i32>(self.first_tag) + self.under_way.tag(number)
     }
 
     /// Returns the tag of messages of collective `number` that go by MPI block by block. It differs

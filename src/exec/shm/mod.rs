@@ -47,6 +47,7 @@ mod recv;
 mod reduce;
 mod send;
 mod state;
+pub mod under_way;
 
 use std::sync::Arc;
 
@@ -279,8 +280,10 @@ impl Executor for Shm {
 
     #[inline]
     fn start(&mut self, tag: i32) -> Result<()> {
+        self.channels.check(1)?;
         self.tag = tag;
         self.number = self.channels.next_number();
+        self.channels.under_way.begin(self.number);
         self.active = true;
         self.backoff.restart();
         self.sending.clear();
@@ -376,6 +379,10 @@ impl Executor for Shm {
 
     fn can_start(&self) -> Result<()> {
         self.remote.as_ref().map_or(Ok(()), Executor::can_start)
+    }
+
+    fn has_numbers(&self, many: u64) -> Result<()> {
+        self.channels.check(many)
     }
 
     fn posts_at_once(&self) -> bool {

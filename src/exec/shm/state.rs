@@ -315,6 +315,7 @@ impl Shm {
     #[inline]
     pub(super) fn end(&mut self) -> Result<()> {
         self.active = false;
+        self.channels.under_way.end(self.number);
         if self.by_mpi {
             self.end_sends();
         }

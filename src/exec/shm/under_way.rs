@@ -1,0 +1,104 @@
+//! Which collectives are under way, so that none starts whose messages would have the tags of
+//! another's.
+//!
+//! A message that goes by MPI has a tag by the number of its collective, from a range that belongs
+//! to the neighborhood and the operation. Numbers that differ by as many as there are tags share
+//! one, and so do neighborhoods of which one is set long after the other: a receiver that probes
+//! would take the other's message. So a collective is refused while one with its tag is under way
+//! here. At the other ends of its edges the two are not under way together, then.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::error::{Error, Result};
+use crate::util::cast::{to_int, to_u32, to_usize};
+
+/// Marks for one range of tags.
+#[derive(Debug)]
+pub struct UnderWay(Box<[AtomicBool]>);
+
+impl UnderWay {
+    fn new(numbers: u64) -> UnderWay {
+        UnderWay((0..numbers).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    /// Which of the different tags a number has.
+    #[inline]
+    pub fn tag(&self, number: u64) -> i32 {
+        to_int(number & (self.0.len() as u64 - 1))
+    }
+
+    #[inline]
+    fn mark(&self, number: u64) -> &AtomicBool {
+        &self.0[to_usize(number) & (self.0.len() - 1)]
+    }
+
+    /// Fails if a collective is under way with the tag of one of `many` from `number` on.
+    #[inline]
+    pub fn check(&self, number: u64, many: u64) -> Result<()> {
+        if (number..number + many).any(|number| self.mark(number).load(Ordering::Relaxed)) {
+            return Err(Error::TooManyStarted { limit: to_u32(self.0.len()) }.into());
+        }
+        Ok(())
+    }
+
+    /// Marks a collective, which has started.
+    #[inline]
+    pub fn begin(&self, number: u64) {
+        self.mark(number).store(true, Ordering::Relaxed);
+    }
+
+    /// It has ended.
+    #[inline]
+    pub fn end(&self, number: u64) {
+        self.mark(number).store(false, Ordering::Relaxed);
+    }
+}
+
+/// The marks of a communicator's neighborhoods, as long as these or their requests live.
+#[derive(Debug, Default)]
+pub struct Marks(Mutex<Vec<(u64, Weak<UnderWay>)>>);
+
+impl Marks {
+    /// The marks of a range of `tags` tags from `first` on, at least one: those of an earlier
+    /// neighborhood with the same range, or new ones. There are as many numbers as the greatest
+    /// power of two of tags.
+    pub fn of(&self, first: u64, tags: u64) -> Arc<UnderWay> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, marks)| marks.strong_count() > 0);
+        if let Some(marks) = all.iter().find(|(range, _)| *range == first).and_then(|(_, marks)| marks.upgrade()) {
+            return marks;
+        }
+        let marks = Arc::new(UnderWay::new(1 << tags.ilog2()));
+        all.push((first, Arc::downgrade(&marks)));
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_one_tag_exclude_each_other() {
+        let all = Marks::default();
+        let marks = all.of(7, 13);
+        let refused = Err(Error::TooManyStarted { limit: 8 }.into());
+        marks.begin(3);
+        assert_eq!(marks.tag(3), marks.tag(11));
+        assert_eq!(
+            [marks.check(11, 1), marks.check(4, 8), marks.check(0, 4)],
+            [refused.clone(), refused.clone(), refused.clone()]
+        );
+        assert_eq!([marks.check(4, 7), marks.check(10, 1)], [Ok(()), Ok(())]);
+        // a later neighborhood with the same tags, and one with others
+        let (later, other) = (all.of(7, 13), all.of(8, 13));
+        assert_eq!([later.check(3, 1), other.check(3, 1)], [refused, Ok(())]);
+        later.end(3);
+        assert_eq!(marks.check(11, 1), Ok(()));
+        // a request on the earlier one is all that keeps its marks
+        marks.begin(0);
+        drop((marks, later));
+        assert_eq!(all.of(7, 13).check(0, 1), Ok(()));
+    }
+}
