@@ -45,9 +45,9 @@
 #![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -197,12 +197,14 @@ pub struct Sender<const N: usize = LENGTH> {
     known: [AtomicU64; N],
     /// All messages with lower numbers have been released.
     all_below: AtomicU64,
+    /// True once the receiver was given up: then, every cell counts as released.
+    gone: AtomicBool,
 }
 
 impl<const N: usize> Default for Sender<N> {
     fn default() -> Sender<N> {
         let zeros = || std::array::from_fn(|_| AtomicU64::new(0));
-        Sender { last: zeros(), known: zeros(), all_below: AtomicU64::new(0) }
+        Sender { last: zeros(), known: zeros(), all_below: AtomicU64::new(0), gone: AtomicBool::new(false) }
     }
 }
 
@@ -217,7 +219,7 @@ impl<const N: usize> Sender<N> {
         }
         let taken = ring.taken.taken[cell].load(Acquire);
         self.known[cell].store(taken, Release);
-        taken == last
+        taken == last || self.gone.load(Acquire)
     }
 
     /// True if the receiver has released every message.
@@ -228,7 +230,14 @@ impl<const N: usize> Sender<N> {
     /// True if message `number`, which was sent, has been released.
     #[inline]
     pub fn is_taken(&self, number: u64, ring: &Ring<N>) -> bool {
-        self.last[cell_of::<N>(number)].load(Relaxed) != number + 1 || self.is_free(number, ring)
+        let cell = cell_of::<N>(number);
+        let last = self.last[cell].load(Relaxed);
+        if last <= number + 1 {
+            return last <= number || self.is_free(number, ring);
+        }
+        // Another thread has seen that it was released, and has written the next one. This one must
+        // see that, too, before it writes over the message's memory.
+        self.all_below.load(Acquire) > number || ring.taken.taken[cell].load(Acquire) > number || self.gone.load(Acquire)
     }
 
     /// Learns the acknowledgements in a message of the opposite ring.
@@ -239,10 +248,11 @@ impl<const N: usize> Sender<N> {
         }
     }
 
-    /// Gives up on a receiver that has died: from now on, every cell counts as released.
+    /// Gives up on a receiver that has died: from now on, every cell counts as released, whatever
+    /// another thread learns of it meanwhile.
     #[cold]
     pub fn give_up(&self) {
-        self.all_below.store(u64::MAX, Release);
+        self.gone.store(true, Release);
     }
 
     /// Sends message `number`, whose cell is free: a header, and words that lie in the cell.

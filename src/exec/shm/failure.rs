@@ -93,5 +93,9 @@ impl Shm {
         if let Some(rank) = dead {
             self.note(gone(rank));
         }
+        // what was released for good is what others may sleep for
+        if self.channels.any_gone() && self.channels.oversubscribed {
+            self.ring_doorbells();
+        }
     }
 }

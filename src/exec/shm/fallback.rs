@@ -185,8 +185,10 @@ impl Shm {
 
     /// Sends by MPI what has waited too long: its receiver may be waiting for it while earlier
     /// messages still fill its ring; or it has started its call, and waits for something else.
+    /// Returns true if it has done so, or announced a message.
     #[cold]
-    pub(super) fn send_overdue(&mut self) {
+    pub(super) fn send_overdue(&mut self) -> bool {
+        let mut acted = false;
         let waits = |k: &usize| match self.sends()[*k].state {
             SendState::Waiting => true,
             SendState::Published => self.is_left_lying(*k),
@@ -194,7 +196,7 @@ impl Shm {
         };
         if !self.sending.iter().any(waits) {
             self.waiting_since = None;
-            return;
+            return false;
         }
         match self.waiting_since {
             None => self.waiting_since = Some(Instant::now()),
@@ -203,6 +205,11 @@ impl Shm {
                 let is_over = since.elapsed() > until_withdrawn(bytes);
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k];
+                    acted |= match self.sends()[i].state {
+                        SendState::Waiting => true,
+                        SendState::Published => is_over,
+                        SendState::Chunks { .. } | SendState::Done => false,
+                    };
                     let sent = match self.sends()[i].state {
                         // its receiver turns or copies it when it comes
                         SendState::Waiting if self.can_be_left(i) => self.publish(i),
@@ -220,6 +227,7 @@ impl Shm {
             }
             Some(_) => {}
         }
+        acted
     }
 
     /// Returns true if MPI has a message of this call that no receive has matched. Gives MPI a

@@ -127,8 +127,8 @@ impl Shm {
             Ok(false) => {}
             Err(e) => self.note(e),
         }
-        if !self.sending.is_empty() {
-            self.send_overdue();
+        if !self.sending.is_empty() && self.send_overdue() && self.channels.oversubscribed {
+            self.ring_doorbells();
         }
     }
 
@@ -188,11 +188,12 @@ impl Shm {
         }
     }
 
-    /// True if any message can take a step, or has taken it inside MPI.
+    /// True if any message can take a step, or has taken it inside MPI, or none is left.
     fn can_progress(&self) -> bool {
         let comes = |&i: &usize| matches!(self.recvs[i].state, RecvState::Done) || self.next_recv(i).is_some();
         let leaves = |&k: &usize| self.next_send(k).is_some();
-        self.foldable || self.receiving.iter().any(comes) || self.sending.iter().any(leaves)
+        let none = self.sending.is_empty() && self.receiving.is_empty();
+        none || self.foldable || self.receiving.iter().any(comes) || self.sending.iter().any(leaves)
     }
 
     /// Waits where each process has a core of its own.

@@ -349,6 +349,9 @@ impl Shm {
         if !copied {
             source.ring().refuse(self.number);
             recv.state = RecvState::Probing;
+            if self.channels.oversubscribed {
+                self.ring_doorbells();
+            }
             return Ok(());
         }
         // the number of a process that has ended may be another one's
@@ -408,6 +411,9 @@ impl Shm {
         let ring = self.channels.inbound[i].ring();
         if ring.claim(self.number) {
             ring.refuse(self.number);
+            if self.channels.oversubscribed {
+                self.ring_doorbells();
+            }
         }
     }
 

@@ -342,3 +342,56 @@ fn no_call_is_lost() {
         assert!(receiver.join().unwrap() || rings);
     });
 }
+
+/// A message that stays in its sender's memory: one thread of the sender waits for its release,
+/// another one reuses the cell.
+#[test]
+fn a_release_is_seen_by_the_thread_that_completes() {
+    check(Some(2), || {
+        let way = Arc::new(Direction::new());
+        let sender = Arc::new(Sender::default());
+        way.write(1, 10);
+        sender.put(0, &way.ring, Header { bytes: 0, location: AT_SENDER, acks: 0 }, &[]);
+        let other = Arc::clone(&way);
+        let receiver = thread::spawn(move || {
+            assert!(other.ring.header(0).is_some());
+            assert!(other.ring.claim(0));
+            assert_eq!(other.read(1), 10);
+            other.ring.take(0);
+        });
+        let (starts, known) = (Arc::clone(&way), Arc::clone(&sender));
+        let starts = thread::spawn(move || {
+            while !known.is_free(2, &starts.ring) {
+                thread::yield_now();
+            }
+            known.put(2, &starts.ring, Header { bytes: 0, location: IN_CELL, acks: 0 }, &[]);
+        });
+        // some attempts: nothing says when the release must be seen
+        for _ in 0..2 {
+            if sender.is_taken(0, &way.ring) {
+                way.write(1, 20);
+                break;
+            }
+            thread::yield_now();
+        }
+        receiver.join().unwrap();
+        starts.join().unwrap();
+    });
+}
+
+/// One thread gives a dead receiver up while another one reads what it has left behind.
+#[test]
+fn who_is_given_up_stays_given_up() {
+    check(None, || {
+        let way = Arc::new(Direction::new());
+        let sender = Arc::new(Sender::<LENGTH>::default());
+        sender.put(0, &way.ring, Header { bytes: 0, location: IN_CELL, acks: 0 }, &[]);
+        let known = Arc::clone(&sender);
+        let hears = thread::spawn(move || known.learn_acks(1));
+        sender.give_up();
+        hears.join().unwrap();
+        // a cell that nobody will ever release
+        sender.put(2, &way.ring, Header { bytes: 0, location: IN_CELL, acks: 0 }, &[]);
+        assert!(sender.is_free(4, &way.ring), "the dead receiver is waited for");
+    });
+}
