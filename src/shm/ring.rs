@@ -222,6 +222,12 @@ impl<const N: usize> Sender<N> {
         taken == last || self.gone.load(Acquire)
     }
 
+    /// The number of the message that has the cell of message `number`, unless that is free.
+    #[cold]
+    pub fn occupant(&self, number: u64, ring: &Ring<N>) -> Option<u64> {
+        (!self.is_free(number, ring)).then(|| self.last[cell_of::<N>(number)].load(Relaxed).saturating_sub(1))
+    }
+
     /// True if the receiver has released every message.
     pub fn is_idle(&self, ring: &Ring<N>) -> bool {
         (0..N as u64).all(|number| self.is_free(number, ring))

@@ -109,6 +109,9 @@ pub struct Outbound {
     pub reads: bool,
     /// True once the target was found dead. No message waits for it from then on.
     gone: AtomicBool,
+    /// One more than the number of the latest message whose cell another one has waited for in
+    /// vain. None waits for a cell with that one or an earlier one.
+    pub clogged_below: AtomicU64,
 }
 
 /// Memory for a message that exceeds its cell.
@@ -446,6 +449,7 @@ pub fn make(
                     // SAFETY: the ring lies in the segment; it consists of atomics.
                     reads: unsafe { &*ring }.reads(),
                     gone: AtomicBool::new(false),
+                    clogged_below: AtomicU64::new(0),
                 }
             })
             .collect();

@@ -5,6 +5,7 @@
 //! that does not come back to copy them. The receiver learns of none of them from the ring, and
 //! probes for them.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::state::{OutMessage, RecvState, SendState, Shm};
@@ -183,6 +184,24 @@ impl Shm {
         self.channels.away_only && send.bytes > self.channels.eager_limit && self.has_room(send) && self.can_publish(k)
     }
 
+    /// True if the cell of a message has one that others have waited for in vain: its receiver has
+    /// requests under way that it does not complete.
+    #[cold]
+    pub(super) fn is_clogged(&self, k: usize) -> bool {
+        self.channels.outbound[self.sends()[k].targets.clone()].iter().any(|out| {
+            let below = out.clogged_below.load(Ordering::Relaxed);
+            out.sender.occupant(self.number, out.ring()).is_some_and(|number| number < below)
+        })
+    }
+
+    fn note_clogged(&self, k: usize) {
+        for out in &self.channels.outbound[self.sends()[k].targets.clone()] {
+            if let Some(number) = out.sender.occupant(self.number, out.ring()) {
+                out.clogged_below.fetch_max(number + 1, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Sends by MPI what has waited too long: its receiver may be waiting for it while earlier
     /// messages still fill its ring; or it has started its call, and waits for something else.
     /// Returns true if it has done so, or announced a message.
@@ -214,6 +233,7 @@ impl Shm {
                         // its receiver turns or copies it when it comes
                         SendState::Waiting if self.can_be_left(i) => self.publish(i),
                         SendState::Waiting => {
+                            self.note_clogged(i);
                             self.sending.swap_remove(k);
                             self.send_by_mpi(i)
                         }

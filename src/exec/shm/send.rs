@@ -290,7 +290,7 @@ impl Shm {
             }
             match self.sends()[k].state {
                 SendState::Done => {}
-                SendState::Waiting if must_not_wait => {
+                SendState::Waiting if must_not_wait || self.is_clogged(k) => {
                     if let Err(e) = self.send_by_mpi(k) {
                         self.note(e);
                     }
