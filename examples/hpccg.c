@@ -209,12 +209,13 @@ static void solve(void *on) {
     s->history[k] = sqrt(residual);
     if (s->exchange != NULL) s->exchange(s);
     multiply(s->a, s->p, s->Ap);
-    double alpha = residual / dot(s, s->p, s->Ap);
+    /* small systems are solved exactly: nothing is left to divide by */
+    double curvature = dot(s, s->p, s->Ap), alpha = curvature > 0.0 ? residual / curvature : 0.0;
     for (int i = 0; i < n; i++) {
       s->x[i] += alpha * s->p[i];
       s->r[i] -= alpha * s->Ap[i];
     }
-    double next = dot(s, s->r, s->r), beta = next / residual;
+    double next = dot(s, s->r, s->r), beta = residual > 0.0 ? next / residual : 0.0;
     for (int i = 0; i < n; i++) s->p[i] = s->r[i] + beta * s->p[i];
     residual = next;
   }
