@@ -46,7 +46,7 @@ static const char usage[] =
     "  --seed N          of the random numbers (1)\n"
     "  --batch N         claims that are made together, about (4096)\n"
     "  --window KIND     memory of MPI's window: create, the program's, or allocate, MPI's (create)\n"
-    "  --rounds N        most rounds of which the median counts (9)\n"
+    "  --rounds N        most rounds; the median of them counts. At least 3 run, if N allows (9)\n"
     "  --seconds S       seconds for each graph, about (1)\n";
 
 typedef struct {
@@ -491,8 +491,8 @@ static int run_graph(const options *o, int kind, MPI_Comm comm) {
     printf("\n%s: %d vertices, %d components, the largest of %d vertices\n", kinds[kind], g.vertices, expected, largest);
     print_names("us (ratio to window)", forms, FORMS);
   }
-  time_forms(forms, FORMS, o->rounds, o->seconds, comm, seconds);
-  if (rank == 0) print_times("search", seconds, FORMS);
+  int rounds = time_forms(forms, FORMS, o->rounds, o->seconds, comm, seconds);
+  if (rank == 0) print_times("search", seconds, FORMS, rounds);
   for (int f = 0; f < FORMS; f++) {
     if (forms[f].run == NULL) continue;
     find_components(&searches[f]);

@@ -23,7 +23,7 @@ typedef struct {
   void *on;
 } form;
 
-enum { MOST_FORMS = 10, MOST_ROUNDS = 99 };
+enum { MOST_FORMS = 10, MOST_ROUNDS = 99, LEAST_ROUNDS = 3 };
 
 static inline void *resize(void *memory, size_t count, size_t size) {
   memory = count > SIZE_MAX / size ? NULL : realloc(memory, (count ? count : 1) * size);
@@ -103,17 +103,18 @@ static inline double median(double *values, int n) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Collective. Seconds that a call of each form takes, NAN for those that are skipped. Each form is
-   called before the clock starts for the first time; short ones are called often in a round, and
-   a few times more after the clock has stopped, which keeps processes that are done from waiting
-   in MPI_Barrier on a core that others need. Ends after `rounds`, or earlier after about `budget`
-   seconds. */
-static inline void time_forms(const form *forms, int count, int rounds, double budget, MPI_Comm comm,
+/* Collective. Seconds that a call of each form takes, NAN for those that are skipped. In each round
+   each form is called once before its clock starts; short ones are called often, and a few times
+   more after the clock has stopped, which keeps processes that are done from waiting in MPI_Barrier
+   on a core that others need. Ends after `rounds`, or after about `budget` seconds, but not before
+   LEAST_ROUNDS unless `rounds` are fewer. Returns the number of rounds. */
+static inline int time_forms(const form *forms, int count, int rounds, double budget, MPI_Comm comm,
                               double *seconds) {
   static double times[MOST_FORMS][MOST_ROUNDS];
   double estimate[MOST_FORMS] = {0}, begin = MPI_Wtime();
   int calls[MOST_FORMS] = {0}, done = 0, more = 1;
   if (rounds > MOST_ROUNDS) rounds = MOST_ROUNDS;
+  const int least = rounds < LEAST_ROUNDS ? rounds : LEAST_ROUNDS;
   /* first calls prepare more than later ones: short ones are estimated again */
   for (int pass = 0; pass < 2; pass++) {
     for (int f = 0; f < count; f++) {
@@ -134,14 +135,14 @@ static inline void time_forms(const form *forms, int count, int rounds, double b
       int f = (k + done) % count, trailing = calls[f] >= 16 ? 4 : 0;
       if (forms[f].run == NULL) continue;
       MPI_Barrier(comm);
-      if (calls[f] > 1) forms[f].run(forms[f].on);
+      forms[f].run(forms[f].on);
       double t = MPI_Wtime();
       for (int i = 0; i < calls[f]; i++) forms[f].run(forms[f].on);
       times[f][done] = (MPI_Wtime() - t) / calls[f];
       for (int i = 0; i < trailing; i++) forms[f].run(forms[f].on);
     }
     done++;
-    more = done < rounds && MPI_Wtime() - begin < budget;
+    more = done < least || (done < rounds && MPI_Wtime() - begin < budget);
     MPI_Bcast(&more, 1, MPI_INT, 0, comm); /* clocks differ: all follow process 0 */
   }
   for (int f = 0; f < count; f++) {
@@ -152,6 +153,7 @@ static inline void time_forms(const form *forms, int count, int rounds, double b
     MPI_Allreduce(MPI_IN_PLACE, times[f], done, MPI_DOUBLE, MPI_MAX, comm);
     seconds[f] = median(times[f], done);
   }
+  return done;
 }
 
 /* Names of the forms, as the head of columns that print_times fills. */
@@ -161,15 +163,16 @@ static inline void print_names(const char *label, const form *forms, int count) 
   printf("\n");
 }
 
-/* Microseconds of each form, and in parentheses their ratio to the first form. */
-static inline void print_times(const char *label, const double *seconds, int count) {
+/* Microseconds of each form, in parentheses their ratio to the first form, and at the end the
+   rounds. */
+static inline void print_times(const char *label, const double *seconds, int count, int rounds) {
   printf("%-22s", label);
   for (int f = 0; f < count; f++) {
     if (isnan(seconds[f])) printf("%12s%s", "-", f > 0 ? "          " : "");
     else if (f == 0) printf("%12.2f", seconds[f] * 1e6);
     else printf("%12.2f (%7.2f)", seconds[f] * 1e6, seconds[f] / seconds[0]);
   }
-  printf("\n");
+  printf("  (median of %d round%s)\n", rounds, rounds == 1 ? "" : "s");
   fflush(stdout);
 }
 

@@ -37,7 +37,7 @@ static const char usage[] =
     "  --largest N       doubles of the largest buffer (1000)\n"
     "  --largest-many N  doubles of the largest buffer that is brought by a put for each double (1000)\n"
     "  --window KIND     memory of the windows: create, the program's, or allocate, MPI's (create)\n"
-    "  --rounds N        most rounds of which the median counts (15)\n"
+    "  --rounds N        most rounds; the median of them counts. At least 3 run, if N allows (15)\n"
     "  --seconds S       seconds for each case, about (1)\n";
 
 typedef struct {
@@ -275,11 +275,11 @@ static long long measure_sizes(const options *o, ghosts *g, const form *forms, i
     char label[20];
     set_size(g, size);
     for (int f = 0; f < FORMS; f++) wrong += check(g, &forms[f], f, size);
-    time_forms(forms, FORMS, o->rounds, o->seconds, g->comm, seconds);
+    int rounds = time_forms(forms, FORMS, o->rounds, o->seconds, g->comm, seconds);
     for (int f = 0; f < FORMS; f++) wrong += check(g, &forms[f], f, size + 1);
     MPIX_Request_free(&g->plan);
     snprintf(label, sizeof label, "%d", size);
-    if (g->rank == 0) print_times(label, seconds, FORMS);
+    if (g->rank == 0) print_times(label, seconds, FORMS, rounds);
   }
   return wrong;
 }
@@ -302,11 +302,11 @@ static void measure_synchronization(const options *o, MPI_Comm world) {
       set_size(&g, 1);
       form forms[FORMS];
       take_forms(forms, synchronization, &g);
-      time_forms(forms, FORMS, o->rounds, o->seconds, part, seconds);
+      int rounds = time_forms(forms, FORMS, o->rounds, o->seconds, part, seconds);
       if (g.receive[FENCE] != NULL) MPI_Win_fence(MPI_MODE_NOSUCCEED, g.fence);
       if (rank == 0 && processes == first) print_names("processes", forms, FORMS);
       snprintf(label, sizeof label, "%d", processes);
-      if (rank == 0) print_times(label, seconds, FORMS);
+      if (rank == 0) print_times(label, seconds, FORMS, rounds);
       MPIX_Request_free(&g.plan);
       free_ghosts(&g);
       MPI_Comm_free(&part);

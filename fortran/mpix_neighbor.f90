@@ -1069,7 +1069,7 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_alltoallw_plan_c_int
   end interface MPIX_Neighbor_alltoallw_plan_c
 
-  ! Does for each of several fields what MPIX_Neighbor_alltoallw does, in one exchange.
+  ! Runs MPIX_Neighbor_alltoallw on several fields in one exchange.
   public :: MPIX_Neighbor_alltoallw_fields
   interface MPIX_Neighbor_alltoallw_fields
     module procedure MPIX_Neighbor_alltoallw_fields_f08
@@ -2118,8 +2118,7 @@ module mpix_neighbor
     end subroutine MPIX_Request_wait_source
   end interface
 
-  ! Waits until a source's block has arrived that has not been reported since the collective was
-  ! started.
+  ! Waits until the block of a source that has not been reported yet has arrived.
   public :: MPIX_Request_waitany_source
   interface
     subroutine MPIX_Request_waitany_source(request, index, ierror) &
@@ -2132,8 +2131,7 @@ module mpix_neighbor
     end subroutine MPIX_Request_waitany_source
   end interface
 
-  ! Waits until blocks of sources have arrived that have not been reported since the collective was
-  ! started.
+  ! Waits until at least one source that has not been reported yet has arrived.
   public :: MPIX_Request_waitsome_source
   interface
     subroutine MPIX_Request_waitsome_source(request, outcount, indices, ierror) &
@@ -2177,7 +2175,7 @@ module mpix_neighbor
     module procedure MPIX_Sparse_exchange_c_int
   end interface MPIX_Sparse_exchange_c
 
-  ! Does what MPIX_Sparse_exchange does, with messages of one size.
+  ! MPIX_Sparse_exchange with messages of equal size.
   public :: MPIX_Sparse_exchange_block
   interface MPIX_Sparse_exchange_block
     module procedure MPIX_Sparse_exchange_block_f08
@@ -2768,7 +2766,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_window_compare_and_swap_c
   end interface
 
-  ! Lets a window take an operator of the program's.
+  ! Registers a user-defined operator with a window.
   public :: MPIX_Sparse_window_add_operator
   interface MPIX_Sparse_window_add_operator
     subroutine MPIX_Sparse_window_add_operator_f08(op, window, ierror) &

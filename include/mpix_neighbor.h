@@ -23,10 +23,12 @@
 /* Patch version of this header. */
 #define MPIX_NEIGHBOR_VERSION_PATCH 0
 
-/* For `MPIX_Neighbor_error_class`: the arguments of a set call do not match between processes. */
+/* Selector for `MPIX_Neighbor_error_class`, not an error class: do not compare codes or classes
+ * with it. The arguments of a set call do not match between processes. */
 #define MPIX_ERR_MISMATCH 1
 
-/* For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not match. */
+/* Selector for `MPIX_Neighbor_error_class`, not an error class: do not compare codes or classes
+ * with it. Verification found that the two ends of an edge do not match. */
 #define MPIX_ERR_VERIFY 2
 
 /* Operation: `MPIX_Neighbor_gather` and `MPIX_Neighbor_gatherv`. */
@@ -151,7 +153,7 @@ extern "C" {
  * - `mpix_seed`: seeds random choices (default 1).
  * - `mpix_duplex`: `full` (default) or `half`, whether a process sends and receives in the same
  *   round of `random_rounds`, `edge_coloring` and `distributed_coloring`.
- * - `mpix_round_window`: rounds that may have sends in flight (default 2).
+ * - `mpix_round_window`: rounds that may have sends in flight, at least 1 (default 2).
  * - `mpix_graph_limit`: the most edges of a graph that process 0 gathers (default 16777216).
  * - `mpix_reduce_order`: `source` (default) or `any`, the order in which blocks are combined.
  * - `mpix_fuse`: `auto` (default), `true` or `false`, whether the blocks of several fields travel
@@ -160,9 +162,9 @@ extern "C" {
  *   node (default 10 MiB; below 64 KiB none).
  * - `mpix_single_copy`: which messages within a node are copied from the sender's memory where the
  *   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
- *   those longer than a cell of shared memory; a number of bytes, also those as long; `away`, those
- *   of nonblocking and persistent calls that are longer than a cell, if the sender is not waiting
- *   in the library; `false`, none.
+ *   those longer than a cell of shared memory; a number of bytes, at least 4097, those at least as
+ *   long; `away`, those of nonblocking and persistent calls that are longer than a cell, if the
+ *   sender is not waiting in the library; `false`, none.
  * - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
  *   between processes that share no memory: messages, puts into windows, or what is measured to be
  *   faster for single calls or for plans.
@@ -970,7 +972,7 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
                                    MPI_Info info,
                                    MPIX_Request *request);
 
-/* Does for each of several fields what `MPIX_Neighbor_alltoallw` does, in one exchange.
+/* Runs `MPIX_Neighbor_alltoallw` on several fields in one exchange.
  *
  * - `nfields`: Number of fields, at least 0, the same on all processes.
  * - `sendbufs` (`nfields` entries): Send buffer of each field.
@@ -1813,8 +1815,7 @@ int MPIX_Request_test_source(MPIX_Request request, int index, int *flag);
  * All else is as for `MPIX_Request_test_source`. */
 int MPIX_Request_wait_source(MPIX_Request request, int index);
 
-/* Waits until a source's block has arrived that has not been reported since the collective was
- * started.
+/* Waits until the block of a source that has not been reported yet has arrived.
  *
  * - `index`: Which source, or `MPI_UNDEFINED` if all have been reported or the collective is not
  *   active.
@@ -1825,8 +1826,7 @@ int MPIX_Request_wait_source(MPIX_Request request, int index);
  * All else is as for `MPIX_Request_test_source`. */
 int MPIX_Request_waitany_source(MPIX_Request request, int *index);
 
-/* Waits until blocks of sources have arrived that have not been reported since the collective was
- * started.
+/* Waits until at least one source that has not been reported yet has arrived.
  *
  * - `outcount`: How many, at least 1, or `MPI_UNDEFINED` if all have been reported or the
  *   collective is not active.
@@ -1934,7 +1934,7 @@ int MPIX_Sparse_exchange_c(int ntargets,
                            MPI_Comm comm,
                            MPIX_Sparse_result *result);
 
-/* Does what `MPIX_Sparse_exchange` does, with messages of one size.
+/* `MPIX_Sparse_exchange` with messages of equal size.
  *
  * - `sendbuf`: Holds message i at `sendbuf + i * sendcount * extent(sendtype)`.
  * - `sendcount`: Elements of each message.
@@ -2195,6 +2195,9 @@ int MPIX_Sparse_describe(MPI_Comm comm, int length, char *string, int *resultlen
  * reduction of a word. A call that is refused because an exchange is still running counts for
  * nobody; the others wait for the next one.
  *
+ * Runs of different plans may be under way at a time, and be started and completed in any order.
+ * The communicator may be freed before the plan. Free the plan before `MPI_Finalize`.
+ *
  * All else is as for `MPIX_Sparse_exchange`. */
 int MPIX_Sparse_plan_create(int ntargets,
                             const int *targets,
@@ -2420,8 +2423,8 @@ int MPIX_Sparse_window_get_c(void *result,
  *
  * Errors, besides those of that function:
  *
- * - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, does not work on the window's type, or is one of the
- *   program's that the window does not know. */
+ * - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, does not work on the window's type, or is a user-defined
+ *   one that has not been added to the window. */
 int MPIX_Sparse_window_accumulate(const void *origin,
                                   int count,
                                   int target,
@@ -2496,7 +2499,7 @@ int MPIX_Sparse_window_compare_and_swap_c(const void *origin,
                                           const MPI_Aint *indices,
                                           MPIX_Sparse_window window);
 
-/* Lets a window take an operator of the program's.
+/* Registers a user-defined operator with a window.
  *
  * - `op`: The operator, made by `MPI_Op_create`. Must not be freed before the window.
  * - `window`: The window.
@@ -2509,8 +2512,8 @@ int MPIX_Sparse_window_compare_and_swap_c(const void *origin,
  *
  * Errors:
  *
- * - `MPI_ERR_ARG`: `window` is NULL or has been freed, or has 192 operators of the program's
- *   already.
+ * - `MPI_ERR_ARG`: `window` is NULL or has been freed, or already has 192 user-defined operators,
+ *   the maximum.
  * - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, is predefined, or does not work on the window's type. */
 int MPIX_Sparse_window_add_operator(MPI_Op op, MPIX_Sparse_window window);
 
@@ -2685,6 +2688,10 @@ int MPIX_Neighbor_get_version(int *major, int *minor, int *patch);
  *
  * - `which`: `MPIX_ERR_MISMATCH` or `MPIX_ERR_VERIFY`.
  * - `errorclass`: The class.
+ *
+ * `MPIX_ERR_MISMATCH` and `MPIX_ERR_VERIFY` are selectors for this function, not error classes. To
+ * recognize a mismatch, call `MPI_Error_class(code, &class)` and
+ * `MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch)`, and compare `class` with `mismatch`.
  *
  * Local.
  *

@@ -555,7 +555,7 @@ pub enum Error {
         count: u64,
     },
     /// An operator that a window does not know.
-    #[error("{argument} is an operator of the program's that the window does not know (MPIX_Sparse_window_add_operator)")]
+    #[error("{argument} is a user-defined operator that has not been added to the window (MPIX_Sparse_window_add_operator)")]
     UnknownOperator {
         /// The argument.
         argument: Argument,
@@ -564,7 +564,7 @@ pub enum Error {
     #[error("op is a predefined operator, which every window knows")]
     PredefinedOperator,
     /// More operators than a window takes.
-    #[error("the window has {most} operators of the program's, and takes no more")]
+    #[error("the window already has {most} user-defined operators, the maximum")]
     TooManyOperators {
         /// The most.
         most: usize,

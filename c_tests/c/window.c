@@ -268,7 +268,7 @@ static void operator_that_does_not_commute(MPI_Comm comm) {
   int from = (me + size - 1) % size;
   CHECK(mine[from][0] == want[0] && mine[from][1] == want[1], "(%d, %d), not (%d, %d)", mine[from][0], mine[from][1], want[0], want[1]);
   int value[2] = {0, 0};
-  FAILS(MPIX_Sparse_window_accumulate(value, 1, 0, &at, other, window), MPI_ERR_OP, "does not know");
+  FAILS(MPIX_Sparse_window_accumulate(value, 1, 0, &at, other, window), MPI_ERR_OP, "has not been added");
   OK(MPIX_Sparse_window_free(&window));
   MPI_Op_free(&op), MPI_Op_free(&other);
   free(mine);

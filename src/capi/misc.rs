@@ -14,9 +14,11 @@ pub const MPIX_NEIGHBOR_VERSION_MINOR: c_int = 1;
 /// Patch version of this header.
 pub const MPIX_NEIGHBOR_VERSION_PATCH: c_int = 0;
 
-/// For `MPIX_Neighbor_error_class`: the arguments of a set call do not match between processes.
+/// Selector for `MPIX_Neighbor_error_class`, not an error class: do not compare codes or classes
+/// with it. The arguments of a set call do not match between processes.
 pub const MPIX_ERR_MISMATCH: c_int = 1;
-/// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not match.
+/// Selector for `MPIX_Neighbor_error_class`, not an error class: do not compare codes or classes
+/// with it. Verification found that the two ends of an edge do not match.
 pub const MPIX_ERR_VERIFY: c_int = 2;
 
 /// Returns the version of the library that is linked.

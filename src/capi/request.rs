@@ -483,8 +483,7 @@ pub unsafe extern "C" fn MPIX_Request_wait_source(request: MPIX_Request, index: 
     }
 }
 
-/// Waits until a source's block has arrived that has not been reported since the collective was
-/// started.
+/// Waits until the block of a source that has not been reported yet has arrived.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request; the pointer must be valid.
@@ -502,8 +501,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany_source(request: MPIX_Request, inde
     }
 }
 
-/// Waits until blocks of sources have arrived that have not been reported since the collective was
-/// started.
+/// Waits until at least one source that has not been reported yet has arrived.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request; the pointers must be valid, the array as long as

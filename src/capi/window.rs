@@ -281,7 +281,7 @@ fn nobody(target: c_int, size: u32) -> Result<()> {
     Err(Error::Rank { argument: Argument::new("target"), value: target.into(), size }.into())
 }
 
-/// Lets a window take an operator of the program's.
+/// Registers a user-defined operator with a window.
 ///
 /// # Safety
 /// The window must be valid, and the operator not be freed before the window.

@@ -8,7 +8,7 @@ use crate::capi::dispatch::{FieldArrays, Mode, fields};
 use crate::capi::request::MPIX_Request;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 
-/// Does for each of several fields what `MPIX_Neighbor_alltoallw` does, in one exchange.
+/// Runs `MPIX_Neighbor_alltoallw` on several fields in one exchange.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid, arrays and buffers as large as documented.

@@ -106,7 +106,7 @@ pub unsafe extern "C" fn MPIX_Sparse_exchange_c(
     }
 }
 
-/// Does what `MPIX_Sparse_exchange` does, with messages of one size.
+/// `MPIX_Sparse_exchange` with messages of equal size.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
