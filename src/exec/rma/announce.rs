@@ -10,8 +10,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::link::SLOTS;
-use super::state::Round;
 use crate::error::Result;
 use crate::mpi::landing::{Flag, Landing};
 use crate::mpi::p2p::Requests;
@@ -36,7 +34,7 @@ impl Announcements {
     /// set before all processes have returned.
     ///
     /// Cost: a message of 8 bytes against each edge.
-    pub fn new(landing: &Landing, begin: u64, sources: &[Rank], targets: &[Rank]) -> Result<Announcements> {
+    pub fn new(landing: &Landing, begin: u64, (sources, targets): (&[Rank], &[Rank]), tag: i32) -> Result<Announcements> {
         let places = (0..targets.len() as u64).map(|target| begin + target * WORDS as u64);
         let halves = |at: u64| vec![to_u32(at & u64::from(u32::MAX)), to_u32(at >> 32)];
         let mut out: Vec<(u32, Vec<u32>)> = targets.iter().copied().zip(places.clone().map(halves)).collect();
@@ -45,7 +43,7 @@ impl Announcements {
             landing.flag(word).store(0, Ordering::Release);
         }
         landing.sync()?;
-        Requests::default().exchange(&mut out, &mut into, SLOTS, landing.comm())?;
+        Requests::default().exchange(&mut out, &mut into, tag, landing.comm())?;
         let whole = |(_, halves): &(u32, Vec<u32>)| u64::from(halves[1]) << 32 | u64::from(halves[0]);
         let at_sources = into.iter().map(|place| (whole(place), Default::default())).collect();
         Ok(Announcements { begin, at_sources })
@@ -64,7 +62,7 @@ impl Announcements {
     }
 
     /// Announces during the message of a number whether this process answers before the next one.
-    fn announce(&self, landing: &Landing, (source, rank): (usize, Rank), number: u64, answers: bool) -> Result<()> {
+    pub fn announce(&self, landing: &Landing, (source, rank): (usize, Rank), number: u64, answers: bool) -> Result<()> {
         let (offset, set) = &self.at_sources[source];
         let (next, set) = ((number + 1) % 2, &set[usize::from(number.is_multiple_of(2))]);
         if set.load(Ordering::Relaxed) != answers {
@@ -72,20 +70,5 @@ impl Announcements {
             set.store(answers, Ordering::Relaxed);
         }
         Ok(())
-    }
-}
-
-impl Round {
-    /// Announces whether answers precede the next messages, once more if MPI refuses. Returns false
-    /// if it has refused twice.
-    pub(super) fn announce_answers(&mut self) -> bool {
-        let Self { ins, link, failure, .. } = self;
-        let Some(words) = &link.announcements else { return true };
-        ins.iter().all(|recv| {
-            let tell = || words.announce(&link.landing, (recv.position, recv.slot.rank), recv.number, recv.is_offered());
-            let Err(e) = tell() else { return true };
-            failure.get_or_insert(e);
-            tell().is_ok()
-        })
     }
 }

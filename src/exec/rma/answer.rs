@@ -1,11 +1,5 @@
 //! What a target tells a source before each call.
 
-use super::link::ANSWER;
-use super::state::{InMessage, OutMessage, Round};
-use crate::mpi::p2p::{Lost, Message, Way};
-use crate::mpi::{datatype, proc_null};
-use crate::util::cast::to_int;
-
 /// Most runs of a message.
 pub(super) const MOST_RUNS: usize = 16;
 
@@ -22,56 +16,6 @@ pub(super) const KIND: u32 = 8;
 /// Answers of one word, which are never written.
 pub(super) static MAY_PUT: [u64; 1] = [PUT];
 pub(super) static MUST_SEND: [u64; 1] = [SEND];
-
-impl Round {
-    /// Exchanges answers with those neighbors that tell or ask for one: with sources to whom places
-    /// are offered while they may put, these, with the others `answer`. Answers of targets have
-    /// their positions among the messages, those to sources follow.
-    pub(super) fn exchange_answers(
-        &mut self,
-        answer: &'static [u64],
-        asks: impl Fn(&OutMessage) -> bool,
-        tells: impl Fn(&InMessage) -> bool,
-    ) {
-        let words = |at: *mut u64, count: usize, rank: u32, counts: bool| Message {
-            at: at.cast(),
-            count: to_int(count * size_of::<u64>()),
-            datatype: datatype::byte(),
-            peer: if counts { to_int(rank) } else { proc_null() },
-        };
-        let Self { outs, ins, answers, exposed, link, failure, .. } = self;
-        for out in outs {
-            let words = words(out.answer.as_mut_ptr(), WORDS, out.slot.rank, asks(out));
-            // SAFETY: the words are the executor's, and are left alone until the requests are
-            // complete; here and below.
-            if let Some(e) = unsafe { answers.insist(&words, Way::In, ANSWER, link.comm()) } {
-                failure.get_or_insert(e);
-            }
-        }
-        for recv in ins {
-            let answer = if *exposed && recv.is_offered() { &recv.offer } else { answer };
-            let words = words(answer.as_ptr().cast_mut(), answer.len(), recv.slot.rank, tells(recv));
-            // SAFETY: as above.
-            if let Some(e) = unsafe { answers.insist(&words, Way::Out, ANSWER, link.comm()) } {
-                failure.get_or_insert(e);
-            }
-        }
-    }
-
-    /// Gives up answers that have not come or gone, by their positions. Returns true if MPI may
-    /// still use memory of the executor.
-    #[cold]
-    pub(super) fn give_up_answers(&mut self, positions: &[usize]) -> bool {
-        let (outs, mut stuck) = (self.outs.len(), false);
-        for &position in positions {
-            let receives = position < outs;
-            // a constant answer lives for ever
-            let is_ours = receives || self.ins[position - outs].is_offered();
-            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && is_ours;
-        }
-        stuck
-    }
-}
 
 /// Returns true if an answer lets the source put.
 pub(super) fn lets_put(answer: &[u64; WORDS]) -> bool {

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use super::answer::{MAY_PUT, MUST_SEND};
+use super::answer::{MAY_PUT, MUST_SEND, WORDS};
 use super::header::{self, Header, Place};
-use super::link::data_tag;
+use super::link::{ANSWER, data_tag};
 use super::slots::Slot;
-use super::state::{InState, Round, Stage};
+use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
@@ -15,8 +15,10 @@ use crate::exec::blocks;
 use crate::mpi::attached::Attached;
 use crate::mpi::landing::Group;
 use crate::mpi::message;
+use crate::mpi::p2p::{Lost, Message, Way};
+use crate::mpi::{datatype, proc_null};
 use crate::observe::Medium;
-use crate::util::cast::to_usize;
+use crate::util::cast::{to_int, to_usize};
 
 impl Round {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
@@ -187,6 +189,54 @@ impl Round {
             self.shut();
         }
         self.pack_all();
+    }
+
+    /// Exchanges answers with those neighbors that tell or ask for one: with sources to whom places
+    /// are offered while they may put, these, with the others `answer`. Answers of targets have
+    /// their positions among the messages, those to sources follow.
+    pub(super) fn exchange_answers(
+        &mut self,
+        answer: &'static [u64],
+        asks: impl Fn(&OutMessage) -> bool,
+        tells: impl Fn(&InMessage) -> bool,
+    ) {
+        let words = |at: *mut u64, count: usize, rank: u32, counts: bool| Message {
+            at: at.cast(),
+            count: to_int(count * size_of::<u64>()),
+            datatype: datatype::byte(),
+            peer: if counts { to_int(rank) } else { proc_null() },
+        };
+        let Self { outs, ins, answers, exposed, link, failure, .. } = self;
+        for out in outs {
+            let words = words(out.answer.as_mut_ptr(), WORDS, out.slot.rank, asks(out));
+            // SAFETY: the words are the executor's, and are left alone until the requests are
+            // complete; here and below.
+            if let Some(e) = unsafe { answers.insist(&words, Way::In, ANSWER, link.comm()) } {
+                failure.get_or_insert(e);
+            }
+        }
+        for recv in ins {
+            let answer = if *exposed && recv.is_offered() { &recv.offer } else { answer };
+            let words = words(answer.as_ptr().cast_mut(), answer.len(), recv.slot.rank, tells(recv));
+            // SAFETY: as above.
+            if let Some(e) = unsafe { answers.insist(&words, Way::Out, ANSWER, link.comm()) } {
+                failure.get_or_insert(e);
+            }
+        }
+    }
+
+    /// Gives up answers that have not come or gone, by their positions. Returns true if MPI may
+    /// still use memory of the executor.
+    #[cold]
+    pub(super) fn give_up_answers(&mut self, positions: &[usize]) -> bool {
+        let (outs, mut stuck) = (self.outs.len(), false);
+        for &position in positions {
+            let receives = position < outs;
+            // a constant answer lives for ever
+            let is_ours = receives || self.ins[position - outs].is_offered();
+            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && is_ours;
+        }
+        stuck
     }
 
     /// Lets the sources put.

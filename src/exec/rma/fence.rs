@@ -70,6 +70,19 @@ impl Round {
         self.pack_all();
     }
 
+    /// Announces whether answers precede the next messages, once more if MPI refuses. Returns false
+    /// if it has refused twice.
+    pub(super) fn announce_answers(&mut self) -> bool {
+        let Self { ins, link, failure, .. } = self;
+        let Some(words) = &link.announcements else { return true };
+        ins.iter().all(|recv| {
+            let tell = || words.announce(&link.landing, (recv.position, recv.slot.rank), recv.number, recv.is_offered());
+            let Err(e) = tell() else { return true };
+            failure.get_or_insert(e);
+            tell().is_ok()
+        })
+    }
+
     /// Exchanges the answers that have been announced. Returns false if MPI has refused one twice.
     fn answer_as_announced(&mut self) -> bool {
         let link = Arc::clone(&self.link);

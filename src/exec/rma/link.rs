@@ -24,7 +24,7 @@ use crate::util::turns::Turns;
 
 /// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, the news
 /// that one has been given up, and the first of data.
-pub const SLOTS: i32 = 1;
+const SLOTS: i32 = 1;
 pub const ANSWER: i32 = 2;
 pub const FENCE: i32 = 3;
 pub const NEWS: i32 = 4;
@@ -117,7 +117,7 @@ impl Link {
         let mut out: Vec<(u32, Vec<u32>)> = sources.iter().map(|slot| (slot.rank, words(slot))).collect();
         let announcements = fenced.as_ref().map(|_| {
             let ranks: Vec<Rank> = sources.iter().map(|slot| slot.rank).collect();
-            Announcements::new(&landing, area as u64, &ranks, &targets)
+            Announcements::new(&landing, area as u64, (&ranks, &targets), SLOTS)
         });
         let announcements = announcements.transpose()?;
         let mut into: Vec<(u32, Vec<u32>)> = targets.into_iter().map(|rank| (rank, vec![0; 4])).collect();
