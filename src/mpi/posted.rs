@@ -27,8 +27,9 @@ pub struct PostedReceives {
 }
 
 impl PostedReceives {
-    /// Posts `receives` receives (1 or more) of at most `bytes` bytes, with any tag, on a communicator that
-    /// nothing else receives on. Each buffer is followed by `spare` bytes that MPI does not write.
+    /// Posts `receives` receives, 1 or more, of at most `bytes` bytes, with any tag, on a
+    /// communicator that nothing else receives on. Each buffer is followed by `spare` bytes that
+    /// MPI does not write.
     pub fn new(comm: Arc<Comm>, receives: usize, bytes: usize, spare: usize) -> Result<PostedReceives> {
         let stride = (bytes + spare).div_ceil(size_of::<u128>());
         let memory = zeros(stride.saturating_mul(receives))?;
