@@ -2417,7 +2417,8 @@ int MPIX_Sparse_window_get_c(void *result,
 /* Combines values with elements of a process.
  *
  * - `op`: The operator: element = element `op` value. A predefined one, `MPI_REPLACE`, `MPI_NO_OP`,
- *   or one that the window has been given by `MPIX_Sparse_window_add_operator`.
+ *   which does nothing and takes no values, or one that the window has been given by
+ *   `MPIX_Sparse_window_add_operator`.
  *
  * All else is as for `MPIX_Sparse_window_put`.
  *
@@ -2445,7 +2446,8 @@ int MPIX_Sparse_window_accumulate_c(const void *origin,
  * - `result`: Receives the elements as they were before. Must not be touched until
  *   `MPIX_Sparse_window_flush` or `MPIX_Sparse_window_fence` returns.
  *
- * No operation of another process comes between reading and combining.
+ * No operation of another process comes between reading and combining. `MPI_NO_OP` reads alone:
+ * `origin` may be NULL.
  *
  * All else is as for `MPIX_Sparse_window_accumulate`.
  *
@@ -2476,7 +2478,8 @@ int MPIX_Sparse_window_fetch_and_op_c(const void *origin,
  * - `result`: Receives the elements as they were before. Must not be touched until
  *   `MPIX_Sparse_window_flush` or `MPIX_Sparse_window_fence` returns.
  *
- * No operation of another process comes between reading and storing.
+ * No operation of another process comes between reading and storing. Padding within an element
+ * counts, as in `MPI_LONG_DOUBLE`.
  *
  * All else is as for `MPIX_Sparse_window_put`.
  *
@@ -2567,7 +2570,9 @@ int MPIX_Sparse_window_flush(MPIX_Sparse_window window);
  *
  * Errors:
  *
- * - `MPI_ERR_ARG`: `window` is NULL, or the window has been freed.
+ * - `MPI_ERR_ARG`: The pointer is NULL, or the window has been freed.
+ * - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
+ *   the window. The window is not freed.
  * - `MPI_ERR_OTHER`: As for `MPIX_Sparse_window_fence`. The window is freed nevertheless.
  *
  * Cost: A flush and a fence. */

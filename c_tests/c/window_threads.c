@@ -1,5 +1,6 @@
 /* Sparse windows under MPI_THREAD_MULTIPLE: threads that share a window, and operators that use the
    window that they are applied to. TEST_LEVEL=single: the latter without threads. */
+#define _GNU_SOURCE
 #include "test.h"
 #include <pthread.h>
 
@@ -90,6 +91,108 @@ static void threads(void) {
   OK(MPIX_Sparse_window_free(&window));
 }
 
+/* ---- one thread flushes, or fences, and another one uses the window */
+
+static void *flush(void *value) {
+  MPI_Aint zero = 0;
+  failed[0] = MPIX_Sparse_window_put(value, 1, 1, &zero, window) != MPI_SUCCESS;
+  failed[0] += MPIX_Sparse_window_flush(window) != MPI_SUCCESS;
+  return NULL;
+}
+
+/* process 1 serves nobody before it has heard of the main thread of process 0, whose puts must not
+   wait for the flush of the other thread */
+static void beside_a_flush(void) {
+  enum { PUTS = 100 };
+  int mine[1 + PUTS] = {0}, value = 7, go = 1;
+  pthread_t running;
+  OK(MPIX_Sparse_window_create(mine, 1 + PUTS, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  OK(MPIX_Sparse_window_fence(window));
+  if (test_rank == 0) {
+    pthread_create(&running, NULL, flush, &value);
+    usleep(100000);
+    for (MPI_Aint k = 1; k <= PUTS; k++) OK(MPIX_Sparse_window_put(&value, 1, k % 2, &k, window));
+    MPI_Send(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    pthread_join(running, NULL);
+    CHECK(failed[0] == 0, "%d calls of the other thread failed", failed[0]);
+    OK(MPIX_Sparse_window_flush(window));
+  } else if (test_rank == 1) {
+    MPI_Recv(&go, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  int bad = test_rank == 1 && mine[0] != value;
+  for (int k = 1; k <= PUTS; k++) bad += mine[k] != (test_rank == k % 2 && test_rank < 2 ? value : 0);
+  CHECK(bad == 0, "%d elements are wrong", bad);
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+/* both threads flush, each what the other one may have sent */
+static void *flushes(void *value) {
+  MPI_Aint one = 1;
+  int got;
+  for (int k = 0; k < 500; k++) {
+    failed[0] += MPIX_Sparse_window_fetch_and_op(value, &got, 1, 1, &one, MPI_SUM, window) != MPI_SUCCESS;
+    failed[0] += MPIX_Sparse_window_flush(window) != MPI_SUCCESS;
+    failed[1] += got != k;
+  }
+  return NULL;
+}
+
+static void two_flushes(void) {
+  int mine[2] = {0, 0}, value = 1, got, bad = 0;
+  MPI_Aint zero = 0;
+  pthread_t running;
+  memset(failed, 0, sizeof failed);
+  OK(MPIX_Sparse_window_create(mine, 2, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  if (test_rank == 0) {
+    pthread_create(&running, NULL, flushes, &value);
+    for (int k = 0; k < 500; k++) {
+      OK(MPIX_Sparse_window_fetch_and_op(&value, &got, 1, 1, &zero, MPI_SUM, window));
+      OK(MPIX_Sparse_window_flush(window));
+      bad += got != k;
+    }
+    pthread_join(running, NULL);
+    CHECK(bad == 0 && failed[0] == 0 && failed[1] == 0, "%d wrong, %d calls failed, %d wrong there", bad, failed[0], failed[1]);
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  CHECK(test_rank != 1 || (mine[0] == 500 && mine[1] == 500), "%d and %d", mine[0], mine[1]);
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+/* how a call fails in another thread's fence */
+static int is_in_use(int code) {
+  int class;
+  MPI_Error_class(code, &class);
+  return class == MPI_ERR_RMA_SYNC;
+}
+
+static void *frees(void *rank) {
+  MPI_Aint zero = 0;
+  MPIX_Sparse_window same = window;
+  int value = 3, go = 1;
+  memset(failed, 0, sizeof failed);
+  while (!is_in_use(MPIX_Sparse_window_put(&value, 1, *(int *)rank, &zero, window))) continue;
+  failed[0] = !is_in_use(MPIX_Sparse_window_free(&same)) || same != window;
+  failed[1] = !is_in_use(MPIX_Sparse_window_flush(window));
+  for (int p = 1; p < test_size; p++) MPI_Send(&go, 1, MPI_INT, p, 0, MPI_COMM_WORLD);
+  return NULL;
+}
+
+static void freed_in_a_fence(void) {
+  int mine[1] = {0}, go;
+  pthread_t running;
+  OK(MPIX_Sparse_window_create(mine, 1, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  if (test_rank == 0) pthread_create(&running, NULL, frees, &test_rank);
+  else MPI_Recv(&go, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  OK(MPIX_Sparse_window_fence(window));
+  if (test_rank == 0) {
+    pthread_join(running, NULL);
+    CHECK(failed[0] == 0 && failed[1] == 0, "free %d, flush %d", failed[0], failed[1]);
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  OK(MPIX_Sparse_window_free(&window));
+}
+
 int main(int argc, char **argv) {
   const char *level = getenv("TEST_LEVEL");
   int single = level && !strcmp(level, "single"), provided;
@@ -98,6 +201,9 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &test_size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   operators();
-  if (!single && provided == MPI_THREAD_MULTIPLE) threads();
+  if (!single && provided == MPI_THREAD_MULTIPLE) {
+    threads();
+    if (test_size > 1) beside_a_flush(), two_flushes(), freed_in_a_fence();
+  }
   return test_finish();
 }

@@ -12,7 +12,7 @@ use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
 use crate::mpi::attribute::freed_flag;
-use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, comm, device, info};
+use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, Op, comm, device, info};
 use crate::select::hints::WindowHints;
 use crate::util::cast::to_int;
 use crate::window::batch::Kind;
@@ -245,9 +245,9 @@ unsafe fn issue_checked(
             }
             let &Pointers { origin, compare, result } = pointers;
             if length > 0 {
-                // an element that is packed may lie at absolute addresses
-                let null = window.has_plain_elements().then_some(count);
-                if kind.values() > 0 {
+                // elements may lie at absolute addresses
+                let null = window.has_relative_elements().then_some(count);
+                if kind.values() > 0 && !op.is_some_and(Op::is_no_op) {
                     buffer("origin", origin, null)?;
                 }
                 if kind.values() > 1 {
@@ -330,8 +330,9 @@ pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window
             let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
             let Some(object) = object else { return Ok(()) };
             let freed = || Error::FreedWindow { argument: Argument::new("window") };
-            // an operator must not free the window that it is applied to
-            drop(object.window.as_ref().ok_or_else(freed)?.hold()?);
+            // an operator must not free the window that it is applied to, nor anything one in its
+            // fence
+            object.window.as_ref().ok_or_else(freed)?.hold()?.check_free()?;
             let Some(live) = object.window.take() else { return Ok(()) };
             *place = std::ptr::null_mut();
             window::free(&live)

@@ -68,6 +68,11 @@ impl Op {
         Op(mpixn_replace())
     }
 
+    /// Returns true for `MPI_NO_OP`.
+    pub fn is_no_op(self) -> bool {
+        self.kind() == Kind::Windows && self != Op::replace()
+    }
+
     /// Returns what kind of operator it is.
     pub fn kind(self) -> Kind {
         match mpixn_op_kind(self.0) {

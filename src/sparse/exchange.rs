@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::context::{ExchangeContext, Form, Guarded, Shared};
 use super::dispatch::Run;
 use super::messages::{Arrivals, Sends};
+use super::transport::Loss;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -31,9 +32,9 @@ pub struct Exchange {
     failure: Option<Box<Error>>,
     /// Counters and traces, if the environment asks for them.
     observed: Option<observe::Exchange>,
-    /// The first message that could not be sent or did not arrive. The exchange continues to its
-    /// end, since other processes depend on it, and then fails.
-    loss: Option<Box<Error>>,
+    /// Messages that could not be sent or did not arrive. The exchange continues to its end, since
+    /// other processes depend on it, and then fails.
+    loss: Loss,
     patience: Patience,
 }
 
@@ -84,7 +85,7 @@ impl Exchange {
         // messages travel from here on: no other exchange can start before this one has ended, even
         // if something fails
         context.running = true;
-        transport.loss = None;
+        transport.loss = Loss::default();
         context.choice = Some(choice);
         if let Some(observed) = &observed {
             let own = sends.list.iter().filter(|o| o.target == transport.rank);
@@ -99,7 +100,7 @@ impl Exchange {
             spent: None,
             failure: None,
             observed,
-            loss: None,
+            loss: Loss::default(),
             patience: Patience::default(),
         };
         let begin = chooser.wants_time().then(mpi::time);
@@ -113,11 +114,11 @@ impl Exchange {
         for own in exchange.sends.list.iter().filter(|o| o.target == transport.rank) {
             // SAFETY: as above.
             if let Err(e) = unsafe { exchange.arrivals.copy_own(own, exchange.sends.dense, &transport.comm) } {
-                transport.loss.get_or_insert(e);
+                transport.loss.note(e);
             }
         }
         if exchange.run.is_none() {
-            exchange.loss = transport.loss.take();
+            exchange.loss = std::mem::take(&mut transport.loss);
         }
         exchange.spent = begin.map(|begin| mpi::time() - begin);
         Ok(exchange)
@@ -167,7 +168,7 @@ impl Exchange {
                 return Ok(false);
             }
             self.run = None;
-            self.loss = transport.loss.take();
+            self.loss = std::mem::take(&mut transport.loss);
         }
         Ok(true)
     }
@@ -185,7 +186,7 @@ impl Exchange {
             self.context.hold().finish(time);
         }
         // whoever asks gets the error: the process may have been moved forward by another call
-        self.loss.clone().map_or(Ok(()), Err)
+        self.loss.error.clone().map_or(Ok(()), Err)
     }
 
     /// Returns true if the exchange has ended, also if a message was lost. One that has failed
@@ -244,6 +245,11 @@ impl Exchange {
     /// Returns the context of the communicator.
     pub fn context(&self) -> &Shared {
         &self.context
+    }
+
+    /// Returns the processes whose messages to this one were lost. For an exchange that has ended.
+    pub fn lost_sources(&self) -> &[u32] {
+        &self.loss.sources
     }
 
     /// Returns what has arrived, sorted by source. For an exchange that is done.

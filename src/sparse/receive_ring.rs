@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use super::messages::{Arrivals, PendingSends, Sends};
-use super::transport::{Tag, Transport, lost};
+use super::transport::{Tag, Transport};
 use crate::error::{Error, Result};
 use crate::model::sparse::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
@@ -97,7 +97,7 @@ impl ReceiveRing {
                     Ok(request) => long.push(request),
                     // nobody may wait for it
                     Err(e) => {
-                        transport.loss.get_or_insert(e);
+                        transport.loss.note(e);
                         *announcement = LOST;
                     }
                 }
@@ -176,7 +176,7 @@ impl ReceiveRing {
 fn enter(transport: &mut Transport, source: u32, kind: i32, bytes: &[u8], arrivals: &mut Arrivals) -> Result<()> {
     match <[u8; size_of::<Announcement>()]>::try_from(bytes) {
         Ok(length) if kind == ANNOUNCEMENT && Announcement::from_ne_bytes(length) == LOST => {
-            transport.loss.get_or_insert_with(|| lost(source));
+            transport.loss.miss(source);
             Ok(())
         }
         Ok(length) if kind == ANNOUNCEMENT => {

@@ -68,9 +68,9 @@ pub struct Transport {
     pub matched: bool,
     /// Encoded duration of the previous exchange on this process.
     pub time: u16,
-    /// The first message of the running exchange that could not be sent or did not arrive. The
-    /// exchange continues to its end, since other processes depend on it, and then fails.
-    pub loss: Option<Box<Error>>,
+    /// Messages of the running exchange that could not be sent or did not arrive. The exchange
+    /// continues to its end, since other processes depend on it, and then fails.
+    pub loss: Loss,
     /// The maximum stats that the running exchange has found.
     pub learned: Option<Stats>,
     /// The barrier of protocols that need one.
@@ -91,7 +91,7 @@ impl Transport {
             parity: 0,
             matched: true,
             time,
-            loss: None,
+            loss: Loss::default(),
             learned: None,
             barrier: Barrier::new(rank, size, Tag::Barrier.number(0), Stats::merge),
             observed,
@@ -127,7 +127,7 @@ impl Transport {
         let sent = unsafe { message::send(mode, &o.block, o.target, self.tag(Tag::Data), &self.comm) };
         let whole = sent.is_ok();
         pending.push(sent.or_else(|e| {
-            self.loss.get_or_insert(e);
+            self.loss.note(e);
             let nothing = message::bytes_at([].as_ptr(), 0);
             // SAFETY: no bytes are read.
             unsafe { message::send(mode, &nothing, o.target, self.tag(Tag::Lost), &self.comm) }
@@ -165,7 +165,7 @@ impl Transport {
         let Some(probed) = message::probe(source, self.tag(Tag::Lost), self.matched, &self.comm)? else {
             return Ok(false);
         };
-        self.loss.get_or_insert_with(|| lost(probed.status.source));
+        self.loss.miss(probed.status.source);
         arrivals.take_notice(probed, &self.comm)?;
         Ok(true)
     }
@@ -183,8 +183,25 @@ impl Transport {
     }
 }
 
-/// Returns the error of a process to which `source` could not send a message.
-pub fn lost(source: u32) -> Box<Error> {
-    let text = "a message could not be sent to this process".into();
-    Error::Remote { rank: source, class: Class::Other, text }.into()
+/// What an exchange has lost on a process.
+#[derive(Debug, Default)]
+pub struct Loss {
+    /// The first error.
+    pub error: Option<Box<Error>>,
+    /// Processes whose messages to this one do not come.
+    pub sources: Vec<u32>,
+}
+
+impl Loss {
+    /// Notes the error of a message that could not be sent or received.
+    pub fn note(&mut self, error: Box<Error>) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Notes that a message of `source` does not come.
+    pub fn miss(&mut self, source: u32) {
+        let text = "a message could not be sent to this process".into();
+        self.note(Error::Remote { rank: source, class: Class::Other, text }.into());
+        self.sources.push(source);
+    }
 }

@@ -176,6 +176,17 @@ pub struct Batch {
     results: usize,
 }
 
+/// The state of a batch beside its bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark {
+    end: usize,
+    key: u16,
+    elements: u16,
+    head: usize,
+    last: i64,
+    results: usize,
+}
+
 impl Batch {
     /// An empty batch that takes `capacity` bytes, header included.
     pub fn new(capacity: usize) -> Batch {
@@ -196,6 +207,18 @@ impl Batch {
     /// Returns the capacity that a batch needs to take one operation on elements of `size` bytes.
     pub fn least_capacity(size: usize) -> usize {
         HEADER + HEAD + MOST_OF_RUN + 2 * size
+    }
+
+    /// Returns where it ends, for [`Batch::rewind`].
+    pub fn mark(&self) -> Mark {
+        let &Batch { end, key, elements, head, last, results, .. } = self;
+        Mark { end, key, elements, head, last, results }
+    }
+
+    /// Removes the operations that were added after it ended there. It must not have been sent.
+    pub fn rewind(&mut self, mark: Mark) {
+        let Mark { end, key, elements, head, last, results } = mark;
+        (self.end, self.key, self.elements, self.head, self.last, self.results) = (end, key, elements, head, last, results);
     }
 
     /// Removes all operations.
@@ -608,6 +631,19 @@ mod tests {
         // a run is a group of its own
         batch.push_run(Kind::Accumulate, 2, Run { first: 0, distance: 1 }, 4, 1);
         assert!(!batch.goes_on(Kind::Accumulate, 2));
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing() {
+        let mut batch = Batch::new(256);
+        batch.push(Kind::Put, 2, 7, 1, [&[3], &[]]);
+        let mark = batch.mark();
+        batch.push_run(Kind::Put, 2, Run { first: 100, distance: 5 }, 4, 1);
+        batch.push(Kind::Get, 0, 3, 1, [&[], &[]]);
+        batch.rewind(mark);
+        // its group goes on
+        assert!(!batch.push(Kind::Put, 2, 8, 1, [&[4], &[]]).1);
+        assert_eq!(read(batch.message(HEADER_OF_ALL), 1), [(Kind::Put, 2, 7, 1, 1, 3), (Kind::Put, 2, 8, 1, 1, 4)]);
     }
 
     #[test]

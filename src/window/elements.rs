@@ -57,6 +57,8 @@ pub struct Elements {
     extent: i64,
     /// Bytes of an element's data.
     pub size: usize,
+    /// Where its data begins and ends, in bytes from its address.
+    bounds: (i64, i64),
     /// The packing of the element at `base`.
     packing: Packing,
     /// Bytes from an element's address to its data, if that is contiguous.
@@ -80,10 +82,11 @@ impl Elements {
             Packing::InPlace(at) => Some(to_int(at.addr().cast_signed() - base.addr().cast_signed())),
             _ => None,
         };
-        let (size, extent) = (to_usize(size), lent.extent()?);
+        let (size, extent, (low, length)) = (to_usize(size), lent.extent()?, lent.true_extent()?);
+        let bounds = (low, low.saturating_add(length));
         let (scratch, packed) = (Scratch::default(), Vec::new());
         let datatype = Some(datatype);
-        Ok(Elements { base, count, datatype, extent, size, packing, plain, known, scratch, packed })
+        Ok(Elements { base, count, datatype, extent, size, bounds, packing, plain, known, scratch, packed })
     }
 
     /// Returns the bytes from the address of one element to that of the next.
@@ -91,10 +94,25 @@ impl Elements {
         self.extent
     }
 
-    /// Returns true if the data of an element is contiguous.
+    /// Returns true if no element with data lies at NULL: the datatype has no absolute addresses,
+    /// which lie far from 0.
     #[inline]
-    pub fn is_plain(&self) -> bool {
-        self.plain.is_some()
+    pub fn are_relative(&self) -> bool {
+        const NEAR: u64 = 1 << 16;
+        self.size > 0 && self.bounds.0.unsigned_abs() < NEAR
+    }
+
+    /// Returns true if some of the `count` elements that begin at `at` may be bytes of the window.
+    pub fn may_overlap(&self, at: *const u8, count: usize) -> bool {
+        let range = |at: usize, count: i64| {
+            let (begin, last) = (i128::from(to_int::<i64>(at)), i128::from(self.extent) * i128::from(count - 1));
+            (begin + last.min(0) + i128::from(self.bounds.0), begin + last.max(0) + i128::from(self.bounds.1))
+        };
+        if self.count == 0 || count == 0 {
+            return false;
+        }
+        let (own, other) = (range(self.base.addr(), self.count.cast_signed()), range(at.addr(), to_int(count)));
+        own.0 < other.1 && other.0 < own.1
     }
 
     /// Returns true if the elements at consecutive addresses are bytes in order, without gaps.
@@ -191,7 +209,7 @@ impl Elements {
                 into.copy_from_slice(std::slice::from_raw_parts(at, into.len()));
                 return Ok(());
             }
-            for (k, into) in into.chunks_exact_mut(self.size).enumerate() {
+            for (k, into) in into.chunks_exact_mut(self.size.max(1)).enumerate() {
                 self.load(self.after(at.cast_mut(), k), into, self_comm)?;
             }
             Ok(())
@@ -209,7 +227,7 @@ impl Elements {
                 copy(from.as_ptr(), at, from.len());
                 return Ok(());
             }
-            for (k, from) in from.chunks_exact(self.size).enumerate() {
+            for (k, from) in from.chunks_exact(self.size.max(1)).enumerate() {
                 self.store(from, self.after(at, k), self_comm)?;
             }
             Ok(())

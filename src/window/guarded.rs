@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use crate::error::{Error, Result};
+use crate::util::backoff::{Backoff, Pace};
 
 /// A value that one thread may use at a time.
 pub struct Guarded<T> {
@@ -18,6 +19,8 @@ pub struct Guarded<T> {
     mutex: Mutex<()>,
     /// The thread that has the value, or [`NOBODY`]. A thread always sees whether it is the one.
     holder: AtomicUsize,
+    /// Threads that wait for it.
+    waiting: AtomicUsize,
     value: UnsafeCell<T>,
 }
 
@@ -29,7 +32,7 @@ unsafe impl<T: Send> Sync for Guarded<T> {}
 pub struct Held<'g, T> {
     guarded: &'g Guarded<T>,
     /// Released after `holder` has been cleared, which drops come before.
-    _lock: Option<MutexGuard<'g, ()>>,
+    lock: Option<MutexGuard<'g, ()>>,
 }
 
 const NOBODY: usize = 0;
@@ -44,8 +47,8 @@ fn this_thread() -> usize {
 impl<T> Guarded<T> {
     /// Guards a value. Without `several_threads`, threads must not use it at the same time.
     pub fn new(value: T, several_threads: bool) -> Guarded<T> {
-        let (mutex, holder) = (Mutex::new(()), AtomicUsize::new(NOBODY));
-        Guarded { several_threads, mutex, holder, value: UnsafeCell::new(value) }
+        let (mutex, holder, waiting) = (Mutex::new(()), AtomicUsize::new(NOBODY), AtomicUsize::new(0));
+        Guarded { several_threads, mutex, holder, waiting, value: UnsafeCell::new(value) }
     }
 
     #[inline]
@@ -56,7 +59,7 @@ impl<T> Guarded<T> {
     #[inline]
     fn held<'g>(&'g self, lock: Option<MutexGuard<'g, ()>>) -> Held<'g, T> {
         self.holder.store(self.me(), Ordering::Relaxed);
-        Held { guarded: self, _lock: lock }
+        Held { guarded: self, lock }
     }
 
     /// Waits for the value. Fails if the caller has it already: an operator of the program's uses
@@ -66,7 +69,19 @@ impl<T> Guarded<T> {
         if self.holder.load(Ordering::Relaxed) == self.me() {
             return Err(Error::WindowInUse.into());
         }
-        Ok(self.held(self.several_threads.then(|| self.mutex.lock().unwrap_or_else(PoisonError::into_inner))))
+        Ok(self.held(self.several_threads.then(|| self.lock())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        match self.mutex.try_lock() {
+            Ok(lock) => return lock,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let lock = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        lock
     }
 
     /// Returns the value if that takes no lock, and nobody has it.
@@ -86,6 +101,30 @@ impl<T> Guarded<T> {
             Err(TryLockError::Poisoned(poisoned)) => Some(self.held(Some(poisoned.into_inner()))),
             Err(TryLockError::WouldBlock) => None,
         }
+    }
+}
+
+impl<T> Held<'_, T> {
+    /// Lets the threads that wait for the value have it first, and then takes it again. They may
+    /// change it.
+    #[inline]
+    pub fn let_others(&mut self) {
+        if self.lock.is_some() && self.guarded.waiting.load(Ordering::Relaxed) > 0 {
+            self.hand_over();
+        }
+    }
+
+    #[cold]
+    fn hand_over(&mut self) {
+        self.guarded.holder.store(NOBODY, Ordering::Relaxed);
+        self.lock = None;
+        // a mutex may go to who releases it, again and again
+        let mut backoff = Backoff::new(Pace::YIELDING);
+        while self.guarded.waiting.load(Ordering::Relaxed) > 0 {
+            backoff.snooze();
+        }
+        self.lock = Some(self.guarded.lock());
+        self.guarded.holder.store(self.guarded.me(), Ordering::Relaxed);
     }
 }
 
@@ -154,5 +193,26 @@ mod tests {
             }
         });
         assert_eq!(*guarded.hold().unwrap(), 4000);
+    }
+
+    #[test]
+    fn a_thread_that_waits_lets_others_in() {
+        let guarded = Guarded::new(0, true);
+        std::thread::scope(|scope| {
+            let mut held = guarded.hold().unwrap();
+            // each waits for what the other one does
+            scope.spawn(|| {
+                let mut held = guarded.hold().unwrap();
+                *held = 1;
+                while *held == 1 {
+                    held.let_others();
+                }
+            });
+            while *held == 0 {
+                held.let_others();
+            }
+            *held = 2;
+        });
+        assert_eq!(*guarded.hold().unwrap(), 2);
     }
 }

@@ -25,9 +25,12 @@
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `window` | a window as its process uses it: operations, flush, the end of an epoch |
+//! | `create` | makes windows |
+//! | `fence` | the end of an epoch, and of a window |
+//! | `window` | a window as its process uses it: operations, flush |
 //! | `guarded` | lets one thread use a window at a time |
 //! | `rings` | messages within a node, through shared memory |
+//! | `issue` | takes the caller's operations: into batches, or on its own elements |
 //! | `state` | serves other processes: applies, answers, takes what comes back |
 //! | `words` | applies operations on words, in loops made for each kind, operator and width |
 //! | `peer` | what a process knows of another one |
@@ -39,8 +42,14 @@
 
 pub mod batch;
 #[cfg(feature = "mpi")]
+mod create;
+#[cfg(feature = "mpi")]
 mod elements;
+#[cfg(feature = "mpi")]
+mod fence;
 mod guarded;
+#[cfg(feature = "mpi")]
+mod issue;
 #[cfg(feature = "mpi")]
 mod operators;
 #[cfg(feature = "mpi")]
@@ -58,6 +67,10 @@ mod window;
 mod words;
 
 #[cfg(feature = "mpi")]
-pub use state::Operations;
+pub use create::{Memory, create};
 #[cfg(feature = "mpi")]
-pub use window::{Memory, Shared, create, fence, free};
+pub use fence::{fence, free};
+#[cfg(feature = "mpi")]
+pub use issue::Operations;
+#[cfg(feature = "mpi")]
+pub use window::Shared;

@@ -79,6 +79,11 @@ impl Peer {
         }
     }
 
+    /// Returns true if it has acknowledged the first `sent` batches, which have been sent.
+    pub fn has_applied(&self, sent: u32) -> bool {
+        self.sent.wrapping_sub(sent) >= self.sent.wrapping_sub(self.acknowledged)
+    }
+
     /// Returns true if it has acknowledged all batches.
     pub fn has_applied_all(&self) -> bool {
         self.sent == self.acknowledged

@@ -5,54 +5,36 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
-use super::elements::{Dense, Elements};
+use super::elements::Elements;
 use super::operators::{Operator, Operators};
 use super::peer::{MOST_UNACKNOWLEDGED, Peer};
 use super::rings::{Rings, Short};
 use super::runs::Run;
 use super::words::{self, Step};
 use crate::error::{Class, Error, Result};
-use crate::exec::elements::fold_in_place;
-use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::observe::{Medium, Record};
-use crate::util::cast::{to_int, to_offset};
+use crate::util::cast::to_u32;
 
 /// The tag of all messages.
 const TAG: i32 = 0;
 
-/// Operations on elements of one process.
-pub struct Operations<'a> {
-    /// Their kind.
-    pub kind: Kind,
-    /// The operator, if they have one.
-    pub op: Option<Op>,
-    /// The first value, if they have one for each element.
-    pub origin: *const u8,
-    /// The first value to compare with, if they do.
-    pub compare: *const u8,
-    /// Where the first element goes that they return.
-    pub result: *mut u8,
-    /// The process.
-    pub target: u32,
-    /// The elements.
-    pub indices: &'a [i64],
+/// A message that MPI has refused: an answer, which its target waits for.
+struct Unsent {
+    rank: u32,
+    head: Head,
+    batch: Batch,
 }
 
-/// An operation on one word.
+/// What a message is, beside what the process that sends it knows anyway.
 #[derive(Clone, Copy)]
-pub struct One {
-    /// Its kind.
-    pub kind: Kind,
-    /// Its operator's number, or 0.
-    pub operator: u8,
-    /// The element.
-    pub index: u64,
-    /// The value, and the one to compare with, if it has them.
-    pub values: [*const u8; 2],
-    /// Where the word goes that it returns, if it does.
-    pub result: *mut u8,
+struct Head {
+    content: Content,
+    /// True if it stands for results that do not come.
+    lost: bool,
+    /// The epoch of the operations, or of those that are answered.
+    epoch: u32,
 }
 
 /// A message on its way.
@@ -79,7 +61,7 @@ pub struct State {
     pub elements: Elements,
     /// The operators.
     pub operators: Operators,
-    peers: Vec<Option<Box<Peer>>>,
+    pub(super) peers: Vec<Option<Box<Peer>>>,
     /// Bytes of the longest message.
     capacity: usize,
     /// True if accumulations of one index are sent as one.
@@ -87,6 +69,8 @@ pub struct State {
     /// Epochs ended so far; wraps around.
     pub epoch: u32,
     sending: VecDeque<Sending>,
+    /// Answers that the next poll sends, in order.
+    unsent: VecDeque<Unsent>,
     /// The processes of the node that messages go to through memory.
     rings: Option<Rings>,
     /// Counts messages and operations, if the environment asks for it.
@@ -95,13 +79,15 @@ pub struct State {
     pool: Vec<Batch>,
     early: VecDeque<Early>,
     /// Places of all peers that still wait for their elements.
-    awaited: usize,
+    pub(super) awaited: usize,
+    /// Processes whose results do not count any more in this epoch.
+    given_up: Vec<u32>,
     /// The first operation of another process that could not be applied, or was lost.
     pub loss: Option<Box<Error>>,
-    /// The data of an element whose data is not contiguous.
-    packed: [Vec<u8>; 2],
-    /// The data of an element before an operation.
-    before: Vec<u8>,
+    /// The data of an element whose data is not contiguous, once there has been one.
+    pub(super) packed: [Vec<u8>; 2],
+    /// The data of an element before an operation, once one has returned it.
+    pub(super) before: Vec<u8>,
 }
 
 impl State {
@@ -115,7 +101,6 @@ impl State {
         aggregates: bool,
         size: u32,
     ) -> State {
-        let size_of_element = elements.size;
         State {
             comm,
             self_comm,
@@ -126,14 +111,16 @@ impl State {
             aggregates,
             epoch: 0,
             sending: VecDeque::new(),
+            unsent: VecDeque::new(),
             rings,
             record: None,
             pool: Vec::new(),
             early: VecDeque::new(),
             awaited: 0,
+            given_up: Vec::new(),
             loss: None,
-            packed: [vec![0; size_of_element], vec![0; size_of_element]],
-            before: vec![0; size_of_element],
+            packed: Default::default(),
+            before: Vec::new(),
         }
     }
 
@@ -179,36 +166,84 @@ impl State {
         std::mem::replace(&mut peer.batch, fresh)
     }
 
-    /// Returns the header of a message to a process, which acknowledges what came from there.
+    /// Returns the header of a message to a process, which acknowledges what came from there, but
+    /// nothing whose answer has not left.
     pub fn header(&mut self, rank: u32, content: Content) -> Header {
-        let epoch = self.epoch;
+        let (epoch, is_behind) = (self.epoch, self.has_unsent(rank));
         let peer = self.peer(rank);
-        peer.reported = peer.applied;
-        Header { content, lost: false, epoch, applied: peer.applied, before: peer.sent }
+        let applied = if is_behind { peer.reported } else { peer.applied };
+        Header { content, lost: false, epoch, applied, before: peer.sent }
     }
 
-    /// Sends a message. Never waits.
-    pub fn send(&mut self, rank: u32, content: Content, mut batch: Batch) -> Result<()> {
-        let (header, buffer) = (self.header(rank, content), batch.buffer());
+    fn has_unsent(&self, rank: u32) -> bool {
+        self.unsent.iter().any(|answer| answer.rank == rank)
+    }
+
+    /// Sends operations of this epoch. Never waits.
+    pub fn send(&mut self, rank: u32, content: Content, batch: Batch) -> Result<()> {
+        let (refused, sent) = self.post(rank, Head { content, lost: false, epoch: self.epoch }, batch);
+        refused.into_iter().for_each(|batch| self.recycle(batch));
+        sent
+    }
+
+    /// Sends an answer. Never waits. If MPI refuses, the next poll sends it.
+    fn answer(&mut self, rank: u32, head: Head, batch: Batch) -> Result<()> {
+        if self.has_unsent(rank) {
+            // they keep their order
+            self.unsent.push_back(Unsent { rank, head, batch });
+            return Ok(());
+        }
+        let (refused, sent) = self.post(rank, head, batch);
+        refused.into_iter().for_each(|batch| self.unsent.push_back(Unsent { rank, head, batch }));
+        sent
+    }
+
+    /// Sends the answers that MPI has refused.
+    pub fn send_unsent(&mut self) -> Result<()> {
+        while let Some(Unsent { rank, head, batch }) = self.unsent.pop_front() {
+            let (refused, sent) = self.post(rank, head, batch);
+            if let Some(batch) = refused {
+                self.unsent.push_front(Unsent { rank, head, batch });
+            }
+            sent?;
+        }
+        Ok(())
+    }
+
+    /// Hands a message to MPI, or puts it into a ring. Also returns it if it has not left.
+    fn post(&mut self, rank: u32, head: Head, mut batch: Batch) -> (Option<Batch>, Result<()>) {
+        let Head { content, lost, epoch } = head;
+        let header = Header { lost, epoch, ..self.header(rank, content) };
+        let buffer = batch.buffer();
         let message = batch.message(header);
-        if let Some(buffer) = buffer
+        let sent = if let Some(buffer) = buffer
             && let Some(rings) = &mut self.rings
             && let Some(at) = rings.of(rank)
         {
-            rings.send(at, buffer, message)?;
+            if let Err(e) = rings.send(at, buffer, message) {
+                return (Some(batch), Err(e));
+            }
             self.record.iter().for_each(|record| record.sent(Medium::Shared, 1, message.len() as u64));
-            return Ok(());
-        }
-        let block = bytes_at(message.as_ptr(), message.len() as u64);
-        // SAFETY: the bytes are on the heap, and kept until the send is complete.
-        let send = || unsafe { message::send(Mode::Standard, &block, rank, TAG, &self.comm) };
-        let (request, refused) = match send() {
-            Ok(request) => (request, Ok(())),
-            // once more if MPI refuses: its target may wait for this one
-            Err(e) => (send()?, Err(e)),
+            Ok(())
+        } else {
+            let block = bytes_at(message.as_ptr(), message.len() as u64);
+            // SAFETY: the bytes are on the heap, and kept until the send is complete.
+            let send = || unsafe { message::send(Mode::Standard, &block, rank, TAG, &self.comm) };
+            let (request, refused) = match send() {
+                Ok(request) => (Ok(request), Ok(())),
+                // once more: its target may wait for this one
+                Err(e) => (send(), Err(e)),
+            };
+            let Ok(request) = request else { return (Some(batch), refused) };
+            self.sending.push_back(Sending { request, batch });
+            refused
         };
-        self.sending.push_back(Sending { request, batch });
-        refused.and(self.reap())
+        let peer = self.peer(rank);
+        peer.reported = header.applied;
+        if matches!(content, Content::Operations | Content::Urgent) {
+            peer.sent = peer.sent.wrapping_add(1);
+        }
+        (None, sent.and_then(|()| self.reap()))
     }
 
     /// Takes what has come through memory. Returns true if something has.
@@ -245,12 +280,39 @@ impl State {
     /// Returns true if nothing of this process's is under way: all that it has sent has gone, and
     /// all that its operations return has come.
     pub fn is_done(&self) -> bool {
-        self.sending.is_empty() && self.awaited == 0
+        self.sending.is_empty() && self.unsent.is_empty() && self.awaited == 0
     }
 
-    /// Returns true if no element is awaited.
-    pub fn has_all_results(&self) -> bool {
-        self.awaited == 0
+    /// Waits no longer for what operations on a process's elements return in this epoch, and leaves
+    /// the places alone.
+    fn give_up(&mut self, rank: u32) {
+        if let Some(peer) = &mut self.peers[rank as usize] {
+            self.awaited -= peer.places.len();
+            peer.places.clear();
+            self.given_up.push(rank);
+        }
+    }
+
+    /// The same for all processes.
+    #[cold]
+    pub fn give_up_all(&mut self) {
+        (0..to_u32(self.peers.len())).for_each(|rank| self.give_up(rank));
+    }
+
+    /// Ends the epoch. What operations of it still return does not count.
+    pub fn end_epoch(&mut self) {
+        if self.awaited > 0 {
+            self.give_up_all();
+        }
+        self.given_up.clear();
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Tells a process that its last operations of this epoch have been lost.
+    #[cold]
+    pub fn tell_lost(&mut self, source: u32) -> Result<()> {
+        let (epoch, nothing) = (self.epoch, self.fresh(source));
+        self.answer(source, Head { content: Content::Results, lost: true, epoch }, nothing)
     }
 
     /// Leaves memory to messages that may still be under way, in buffers of the rings too if
@@ -261,171 +323,8 @@ impl State {
         if in_buffers {
             std::mem::forget(rings);
         }
+        self.unsent.clear();
         std::mem::forget(std::mem::take(&mut self.sending));
-    }
-
-    /// Adds operation `k` to the batch of its target, where there is room.
-    ///
-    /// # Safety
-    /// Its values must be readable.
-    #[inline]
-    pub unsafe fn add_one(&mut self, operations: &Operations, operator: u8, k: usize) -> Result<()> {
-        let Operations { kind, target, indices, .. } = *operations;
-        let State { elements, operators, self_comm, peers, packed, .. } = self;
-        let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
-        // SAFETY: the caller vouches for the values.
-        let values = unsafe { values_of(operations, k, elements, packed, self_comm) }?;
-        let index = indices[k].cast_unsigned();
-        let Peer { batch, repeats, .. } = &mut **peer;
-        if let Some(repeats) = repeats
-            && kind == Kind::Accumulate
-        {
-            if batch.goes_on(kind, operator)
-                && let Some(at) = repeats.find(index)
-                && let Some(Step::Fold(predefined, element)) = Step::of(kind, || operators.find(operator))
-            {
-                let value = batch.value_mut(at, elements.size);
-                // SAFETY: both are data of an element.
-                unsafe { fold_in_place(predefined, element, value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
-                return Ok(());
-            }
-            let (at, begins) = batch.push(kind, operator, index, elements.size, values);
-            if begins {
-                repeats.forget();
-            }
-            repeats.note(index, at);
-            return Ok(());
-        }
-        batch.push(kind, operator, index, elements.size, values);
-        Ok(())
-    }
-
-    /// Adds an operation on one word to the batch of its target. Returns false, and does nothing,
-    /// if the batch has no group that it goes on with, or no room.
-    ///
-    /// # Safety
-    /// Its values must be readable, and the place of its result writable.
-    #[inline(always)]
-    pub unsafe fn add_word(&mut self, target: u32, size: usize, operation: One) -> bool {
-        let One { kind, operator, index, values, result } = operation;
-        // a process with operations in its batch is listed
-        let Some(Some(peer)) = self.peers.get_mut(target as usize) else { return false };
-        // SAFETY: the caller vouches for the values.
-        let added = unsafe {
-            match size {
-                8 => peer.batch.push_on::<8>(kind, operator, index, words_at(kind, values)),
-                _ => peer.batch.push_on::<4>(kind, operator, index, words_at(kind, values)),
-            }
-        };
-        if added && kind.returns() && peer.expect(result, 1, to_offset(self.elements.extent())) {
-            self.awaited += 1;
-        }
-        added
-    }
-
-    /// Does an operation that returns something on a word of this process. Returns false, and does
-    /// nothing, if others come before it, or only MPI can do it.
-    ///
-    /// # Safety
-    /// The elements must be `words`, the values readable, the place of the result writable, and the
-    /// index one of this window.
-    #[inline(always)]
-    pub unsafe fn apply_own_word(&self, rank: u32, words: Dense, operation: One) -> bool {
-        let One { kind, operator, index, values, result } = operation;
-        if let Some(Some(own)) = self.peers.get(rank as usize)
-            && !own.batch.is_empty()
-        {
-            return false;
-        }
-        let Some(step) = Step::of(kind, || self.operators.find(operator)) else { return false };
-        // SAFETY: the caller vouches for all of them.
-        unsafe { words::apply_one(step, words, index, values, result) };
-        true
-    }
-
-    /// Returns true if operations on words of this process may wait in a batch: a loop applies many
-    /// of them in less time than single ones.
-    pub fn may_wait(&self, kind: Kind, operator: u8) -> bool {
-        !kind.returns() && Step::of(kind, || self.operators.find(operator)).is_some()
-    }
-
-    /// Applies the operations on elements of this process that wait in a batch.
-    pub fn apply_waiting(&mut self, rank: u32) -> Result<()> {
-        if self.peers[rank as usize].as_ref().is_none_or(|own| own.batch.is_empty()) {
-            return Ok(());
-        }
-        let mut batch = self.take_batch(rank);
-        let applied = self.apply(rank, batch.reader());
-        self.recycle(batch);
-        applied.map(drop)
-    }
-
-    /// Does operations on elements of this process.
-    ///
-    /// # Safety
-    /// The values must be readable, the places of results writable, and the indices of this window.
-    pub unsafe fn apply_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
-        let Operations { kind, result, indices, .. } = *operations;
-        let (mut packed, mut before) = (std::mem::take(&mut self.packed), std::mem::take(&mut self.before));
-        let extent = self.elements.extent();
-        let bytes = indices.len() * self.elements.size * (kind.values() + usize::from(kind.returns()));
-        self.record.iter().for_each(|record| record.sent(Medium::Own, indices.len(), bytes as u64));
-        let mut applied = Ok(());
-        for (k, &index) in indices.iter().enumerate() {
-            // SAFETY: the caller vouches for all of them.
-            applied = applied.and_then(|()| unsafe {
-                let values = values_of(operations, k, &self.elements, &mut packed, &self.self_comm)?;
-                let returned = kind.returns().then_some(&mut before[..]);
-                self.apply_one(kind, operator, index.cast_unsigned(), values, returned)?;
-                if !kind.returns() {
-                    return Ok(());
-                }
-                let at = result.wrapping_offset(to_offset(extent.wrapping_mul(to_int(k))));
-                self.elements.store(&before, at, &self.self_comm)
-            });
-        }
-        (self.packed, self.before) = (packed, before);
-        applied
-    }
-
-    /// Adds operations on `number` elements that are evenly spaced, from operation `k` on, to the
-    /// batch of their target, where there is room.
-    ///
-    /// # Safety
-    /// Their values must be readable.
-    pub unsafe fn add_run(
-        &mut self,
-        operations: &Operations,
-        operator: u8,
-        k: usize,
-        number: usize,
-        distance: i64,
-    ) -> Result<()> {
-        let Operations { kind, origin, target, indices, .. } = *operations;
-        let run = Run { first: indices[k].cast_unsigned(), distance };
-        let State { elements, self_comm, peers, .. } = self;
-        let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
-        let values = peer.batch.push_run(kind, operator, run, to_int(number), elements.size);
-        if values.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: the caller vouches for the values.
-        unsafe {
-            let from = elements.after(origin.cast_mut(), k);
-            elements.load_all(from, values, self_comm)
-        }
-    }
-
-    /// Notes where the elements go that an operation returns.
-    #[inline]
-    pub fn expect(&mut self, rank: u32, at: *mut u8, elements: usize) {
-        if self.elements.size == 0 {
-            return;
-        }
-        let extent = to_offset(self.elements.extent());
-        if self.peer(rank).expect(at, elements, extent) {
-            self.awaited += 1;
-        }
     }
 
     /// Applies the batches that came before this process had ended the epoch before.
@@ -443,13 +342,17 @@ impl State {
         let header = Header::of(bytes);
         self.peer(source).acknowledge(header.applied);
         match header.content {
-            Content::Operations | Content::Urgent if header.epoch == self.epoch => {
-                self.apply_counted(source, header, bytes, length)
-            }
-            // those that were lost have been reported, and are late
-            Content::Operations | Content::Urgent if header.epoch != self.epoch.wrapping_add(1) => Ok(()),
-            Content::Operations | Content::Urgent => {
+            Content::Operations | Content::Urgent if header.epoch == self.epoch.wrapping_add(1) => {
                 self.early.push_back(Early { source, header, length, bytes: bytes[..length + SPARE].to_vec() });
+                Ok(())
+            }
+            // also of the last epoch, whose end from there was lost and reported: batches are
+            // counted, and their source may wait for results
+            Content::Operations | Content::Urgent => self.apply_counted(source, header, bytes, length),
+            Content::Results if header.epoch != self.epoch || self.given_up.contains(&source) => Ok(()),
+            Content::Results if header.lost => {
+                self.note_lost(source, "the last operations on its elements were lost");
+                self.give_up(source);
                 Ok(())
             }
             Content::Results => self.place(source, &bytes[HEADER..length]),
@@ -485,12 +388,13 @@ impl State {
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
         let results = results?;
+        let head = |content| Head { content, lost: false, epoch: header.epoch };
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
         match results {
-            Some(results) => self.send(source, Content::Results, results),
+            Some(results) => self.answer(source, head(Content::Results), results),
             None if owed => {
                 let empty = self.fresh(source);
-                self.send(source, Content::Acknowledgement, empty)
+                self.answer(source, head(Content::Acknowledgement), empty)
             }
             None => Ok(()),
         }
@@ -500,16 +404,22 @@ impl State {
     /// been applied.
     pub fn apply_last(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
         if header.lost {
-            let text = "operations on this process's elements were lost".into();
-            self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Other, text }.into());
+            self.note_lost(source, "operations on this process's elements were lost");
         }
         self.peer(source).acknowledge(header.applied);
         let results = self.apply(source, Reader::new(bytes, length))?;
-        results.map_or(Ok(()), |results| self.send(source, Content::Results, results))
+        let head = Head { content: Content::Results, lost: false, epoch: header.epoch };
+        results.map_or(Ok(()), |results| self.answer(source, head, results))
+    }
+
+    #[cold]
+    fn note_lost(&mut self, rank: u32, text: &str) {
+        let lost = || Error::Remote { rank, class: Class::Other, text: text.into() }.into();
+        self.loss.get_or_insert_with(lost);
     }
 
     /// Applies the operations of a message. Returns what they return.
-    fn apply(&mut self, source: u32, mut reader: Reader) -> Result<Option<Batch>> {
+    pub(super) fn apply(&mut self, source: u32, mut reader: Reader) -> Result<Option<Batch>> {
         let mut results = None;
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
@@ -624,47 +534,4 @@ impl State {
             }
         }
     }
-}
-
-/// Returns the values that an operation has, and zeros in place of those that it has not.
-///
-/// # Safety
-/// They must be readable, and not be written, as long as they are used.
-#[inline]
-unsafe fn words_at<'v, const SIZE: usize>(kind: Kind, values: [*const u8; 2]) -> [&'v [u8; SIZE]; 2] {
-    let word = |part: usize| {
-        // SAFETY: the caller vouches for the values.
-        if part < kind.values() { unsafe { &*values[part].cast() } } else { &[0; SIZE] }
-    };
-    [word(0), word(1)]
-}
-
-/// Returns the values that operation `k` has: the caller's, or a packed copy.
-///
-/// # Safety
-/// They must be readable, and not be written, as long as they are used.
-#[inline]
-unsafe fn values_of<'v>(
-    operations: &Operations,
-    k: usize,
-    elements: &Elements,
-    packed: &'v mut [Vec<u8>; 2],
-    self_comm: &Comm,
-) -> Result<[&'v [u8]; 2]> {
-    let &Operations { kind, origin, compare, .. } = operations;
-    let offset = to_offset(elements.extent().wrapping_mul(to_int(k)));
-    let mut values: [&[u8]; 2] = [&[]; 2];
-    for (part, own) in packed.iter_mut().enumerate().take(kind.values()) {
-        let from = [origin, compare][part].wrapping_offset(offset);
-        // SAFETY: the caller vouches for the values.
-        values[part] = unsafe {
-            if let Some(data) = elements.in_place(from) {
-                data
-            } else {
-                elements.load(from, own, self_comm)?;
-                own
-            }
-        };
-    }
-    Ok(values)
 }

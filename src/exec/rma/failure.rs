@@ -1,9 +1,8 @@
 //! Gives up on neighbors that have died, or that MPI keeps from putting.
 
-use super::link::refusal_tag;
 use super::state::{InState, Round, Stage};
 use crate::error::{Error, Result};
-use crate::mpi::message::{self, Request};
+use crate::mpi::message::Request;
 
 impl Round {
     /// Stops waiting for sources that report that MPI keeps them from putting and sending.
@@ -28,8 +27,9 @@ impl Round {
 
     /// The same for source `i`.
     fn look_for_refusal(&mut self, i: usize) -> Result<()> {
-        let (rank, tag) = (self.ins[i].slot.rank, refusal_tag(self.ins[i].number));
-        let Some(refusal) = message::probe(Some(rank), tag, false, self.link.comm())? else { return Ok(()) };
+        if !self.link.is_refused(self.ins[i].slot.rank, self.ins[i].number)? {
+            return Ok(());
+        }
         if self.ins[i].state == InState::Put && !self.link.is_passive() {
             self.shut();
         }
@@ -40,11 +40,7 @@ impl Round {
         // a part of it may still be under way
         self.stuck |= recv.is_offered();
         recv.state = InState::Done;
-        // SAFETY: it has no data; there is room for a header.
-        recv.request = unsafe { refusal.receive(recv.words.as_mut_ptr().cast(), self.link.comm()) }?;
-        // without data in place of a header
-        recv.state = InState::Header;
-        Ok(())
+        Err(Error::Unpacked { rank: recv.slot.rank }.into())
     }
 
     /// Stops waiting for what processes that have died would have done. The others go on, as their

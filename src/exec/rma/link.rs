@@ -38,7 +38,8 @@ pub fn data_tag(number: u64) -> i32 {
     to_int(FIRST_DATA + 2 * (number % MESSAGES))
 }
 
-/// Tag of a message that says that MPI keeps a process from putting.
+/// Tag of a message that says that MPI keeps a process from putting: the number of what does not
+/// come.
 pub fn refusal_tag(number: u64) -> i32 {
     data_tag(number) + 1
 }
@@ -230,6 +231,25 @@ impl Link {
         let mut request = unsafe { found.receive(word.as_mut_ptr().cast(), self.comm()) }?;
         while !request.test()? {}
         Ok(Some(word[0]))
+    }
+
+    /// Returns true if a source says that its message of this number does not come. Takes out what
+    /// nobody has looked for: a message that had arrived all the same, with an equal tag.
+    #[cold]
+    pub fn is_refused(&self, source: Rank, number: u64) -> Result<bool> {
+        let mut told = [0u64];
+        while let Some(found) = message::probe(Some(source), refusal_tag(number), false, self.comm())? {
+            if found.status.bytes != size_of_val(&told) as u64 {
+                return Err(Error::Internal("a refusal has another length".into()).into());
+            }
+            // SAFETY: the message has come, so that its receive ends here; there is room for it.
+            let mut request = unsafe { found.receive(told.as_mut_ptr().cast(), self.comm()) }?;
+            while !request.test()? {}
+            if told == [number] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// True if targets take no part in epochs.

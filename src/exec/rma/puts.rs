@@ -142,7 +142,8 @@ impl Round {
         if out.refused || !is_told {
             // who has died waits for nothing, and a barrier tells the others
             let waits = fence.is_none() && !link.dead().contains(&slot.rank);
-            return if waits { send(&mut out.sends[0], &nothing, refusal_tag(number)) } else { Ok(()) };
+            let told = bytes_at((&raw const out.number).cast(), size_of::<u64>() as u64);
+            return if waits { send(&mut out.sends[0], &told, refusal_tag(number)) } else { Ok(()) };
         }
         let tag = data_tag(number);
         let send = |request: &mut Request, data: &Block| {

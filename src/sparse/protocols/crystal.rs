@@ -18,7 +18,7 @@ use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::sparse::messages::{Arrivals, Sends};
 use crate::sparse::recursive_halving::{Step, steps};
 use crate::sparse::stats::Stats;
-use crate::sparse::transport::{Tag, Transport, lost};
+use crate::sparse::transport::{Loss, Tag, Transport};
 use crate::util::cast::{high_half, low_half, to_usize};
 
 /// Size of the receives posted in advance. A longer message arrives in two pieces.
@@ -200,13 +200,7 @@ impl Routing {
     /// # Safety
     /// The bytes of the packets and the blocks in `sends` must stay readable until the routing is
     /// done.
-    pub unsafe fn start(
-        router: &mut Router,
-        held: Vec<Packet>,
-        stats: Stats,
-        sends: &Sends,
-        loss: &mut Option<Box<Error>>,
-    ) -> Result<Routing> {
+    pub unsafe fn start(router: &mut Router, held: Vec<Packet>, stats: Stats, sends: &Sends, loss: &mut Loss) -> Result<Routing> {
         router.arm()?;
         let mut routing = Routing { at: 0, held, largest: stats };
         // SAFETY: the caller vouches for the bytes.
@@ -215,7 +209,7 @@ impl Routing {
     }
 
     /// Sends what leaves this process in the current step.
-    unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Option<Box<Error>>) -> Result<()> {
+    unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Loss) -> Result<()> {
         let (tag, comm) = (router.tag, &router.comm);
         let Some(Round { step, outgoing, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
             return Ok(());
@@ -239,7 +233,7 @@ impl Routing {
                 Ok(())
             });
             if let Err(e) = appended {
-                loss.get_or_insert(e);
+                loss.note(e);
             }
         }
         outgoing[0] = outgoing.len() as u64;
@@ -262,12 +256,7 @@ impl Routing {
     /// # Safety
     /// As for `start`.
     #[inline]
-    pub unsafe fn progress(
-        &mut self,
-        router: &mut Router,
-        sends: &Sends,
-        loss: &mut Option<Box<Error>>,
-    ) -> Result<Option<(&[Packet], Stats)>> {
+    pub unsafe fn progress(&mut self, router: &mut Router, sends: &Sends, loss: &mut Loss) -> Result<Option<(&[Packet], Stats)>> {
         while let Some(round) = router.rounds.get_mut(self.at) {
             for incoming in &mut round.incoming {
                 if !incoming.test(router.tag, &router.comm)? {
@@ -352,12 +341,12 @@ impl Run {
 ///
 /// # Safety
 /// Their bytes must be readable.
-pub unsafe fn deliver(packets: &[Packet], arrivals: &mut Arrivals, loss: &mut Option<Box<Error>>) -> Result<()> {
+pub unsafe fn deliver(packets: &[Packet], arrivals: &mut Arrivals, loss: &mut Loss) -> Result<()> {
     for r in packets {
         match r.body {
             // SAFETY: the caller vouches for the bytes.
             Body::At(from) => unsafe { arrivals.copy(r.source, from, r.bytes) }?,
-            Body::Lost => drop(loss.get_or_insert_with(|| lost(r.source))),
+            Body::Lost => loss.miss(r.source),
             Body::Own(_) => {}
         }
     }

@@ -26,7 +26,7 @@ use crate::shm::double_buffer::{Barrier, Half, MOST_PROCESSES, Reservation, VALU
 use crate::shm::segment::Segment;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::{STATS_BITS, Stats};
-use crate::sparse::transport::{Tag, Transport, lost};
+use crate::sparse::transport::{Tag, Transport};
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::to_usize;
 
@@ -194,7 +194,7 @@ impl Run {
                 }
             };
             if let Err(e) = sent {
-                transport.loss.get_or_insert(e);
+                transport.loss.note(e);
             }
         }
         let join = |a, b| Stats::from_word(a).max(Stats::from_word(b)).word();
@@ -245,7 +245,7 @@ impl Run {
                 }
                 assert!(header.bytes <= bytes - position, "a process has overwritten memory that it shares");
                 if header.kind == FAILED {
-                    transport.loss.get_or_insert_with(|| lost(header.source));
+                    transport.loss.miss(header.source);
                 } else {
                     arrivals.enter(header.source, at.wrapping_add(to_usize(position)), header.bytes);
                 }

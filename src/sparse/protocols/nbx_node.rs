@@ -107,7 +107,7 @@ impl Run {
                 // SAFETY: the caller vouches for the block; there is room for its bytes.
                 let pack = |into| unsafe { o.pack(into, sends.dense, &transport.comm) };
                 if let Err(e) = crystal::append(&mut envelope, label, pack) {
-                    transport.loss.get_or_insert(e);
+                    transport.loss.note(e);
                 }
             }
             let target = members[*own_place as usize % members.len()];

@@ -1,0 +1,229 @@
+/* MPI refuses messages of sparse windows, or receives of them, or there is no memory: the process
+   that this happens to, and those whose operations are lost, get an error; all others go on, nobody
+   waits for ever, and epochs end alike everywhere. Each process is a node here, so that all
+   messages are MPI's. */
+#include "test.h"
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+
+/* from which size on there is no memory; 0: there is all */
+static size_t scarce;
+void *malloc(size_t size) { return scarce > 0 && size >= scarce ? NULL : __libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return scarce > 0 && n * size >= scarce ? NULL : __libc_calloc(n, size); }
+
+/* what is refused, how many of it, and of which length (0: any); how many have been */
+typedef enum { NOTHING, SENDS, LAST, RECEIVES } kind;
+static kind refusing;
+static int times, length, refused;
+
+static int refuse(kind what, int count) {
+  if (refusing != what || times == 0 || (length > 0 && count != length)) return 0;
+  times--;
+  return ++refused;
+}
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  return refuse(SENDS, count) ? MPI_ERR_OTHER : PMPI_Isend(buffer, count, type, target, tag, comm, request);
+}
+/* the messages of the exchange that ends an epoch */
+int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  return refuse(LAST, count) ? MPI_ERR_OTHER : PMPI_Issend(buffer, count, type, target, tag, comm, request);
+}
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
+  int posted = source == MPI_ANY_SOURCE && tag == MPI_ANY_TAG && count == 4032;
+  return posted && refuse(RECEIVES, count) ? MPI_ERR_OTHER : PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+enum { N = 100, ANSWER = 24 };
+static long elements[N];
+static MPIX_Sparse_window window;
+static MPI_Comm comm;
+
+static int make(MPI_Datatype type) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_node_size", "1");
+  MPI_Info_set(info, "mpix_sparse", "nbx");
+  for (int i = 0; i < N; i++) elements[i] = 1000 * test_rank + i;
+  window = NULL;
+  int code = MPIX_Sparse_window_create(elements, type == MPI_LONG ? N : 0, type, info, comm, &window);
+  MPI_Info_free(&info);
+  return code;
+}
+
+static void begin(void) {
+  OK(make(MPI_LONG));
+  OK(MPIX_Sparse_window_fence(window));
+}
+
+/* the next refusals are process `who`'s */
+static void refuse_at(int who, kind what, int most, int bytes) {
+  refused = 0;
+  if (test_rank == who) refusing = what, times = most, length = bytes;
+}
+
+/* `most` have been refused */
+static void were_refused(int who, int most) {
+  CHECK(refused == (test_rank == who ? most : 0), "%d refused, not %d", refused, most);
+  refusing = NOTHING;
+}
+
+/* the call fails on those processes, and is right on the others */
+static void fails_on(int line, int code, int processes) {
+  int fails = processes >> test_rank & 1;
+  CHECK((code != MPI_SUCCESS) == fails, "line %d: %s", line, test_message(code));
+}
+#define FAILS_ON(call, processes) fails_on(__LINE__, call, processes)
+
+static int fetch(long *got, int target, int index) {
+  long one = 1;
+  MPI_Aint k = index;
+  *got = -1;
+  return MPIX_Sparse_window_fetch_and_op(&one, got, 1, target, &k, MPI_SUM, window);
+}
+
+static int get(long *got, int target, int index) {
+  MPI_Aint k = index;
+  *got = -1;
+  return MPIX_Sparse_window_get(got, 1, target, &k, window);
+}
+
+static int put(long value, int target, int index) {
+  MPI_Aint k = index;
+  return MPIX_Sparse_window_put(&value, 1, target, &k, window);
+}
+
+/* all is as if nothing had been: each process reads of each other one, by a flush and a fence */
+static void goes_on(void) {
+  for (int p = 0; p < test_size; p++) {
+    long got;
+    OK(get(&got, p, 50));
+    OK(MPIX_Sparse_window_flush(window));
+    CHECK(got == 1000 * p + 50, "process %d: got %ld", p, got);
+    OK(get(&got, p, 51));
+    OK(MPIX_Sparse_window_fence(window));
+    CHECK(got == 1000 * p + 51, "process %d: got %ld", p, got);
+  }
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+/* an answer of process 1 is refused, once or twice: it is sent all the same */
+static void answers(int most) {
+  long got;
+  begin();
+  refuse_at(1, SENDS, most, ANSWER);
+  if (test_rank != 1)
+    for (int i = 0; i < 20; i++) {
+      OK(fetch(&got, 1, 5));
+      OK(MPIX_Sparse_window_flush(window));
+      CHECK(got >= 1005 && got < 1005 + 20 * test_size, "got %ld", got);
+    }
+  FAILS_ON(MPIX_Sparse_window_fence(window), 1 << 1);
+  were_refused(1, most);
+  CHECK(test_rank != 1 || elements[5] == 1005 + 20 * (test_size - 1), "%ld", elements[5]);
+  FAILS_ON(MPIX_Sparse_window_free(&window), 1 << 1);
+}
+
+/* the same in the fence itself */
+static void last_answers(int most) {
+  long got = -1;
+  begin();
+  refuse_at(1, SENDS, most, ANSWER);
+  if (test_rank != 1) OK(get(&got, 1, 7));
+  FAILS_ON(MPIX_Sparse_window_fence(window), 1 << 1);
+  were_refused(1, most);
+  CHECK(test_rank == 1 || got == 1007, "got %ld", got);
+  FAILS_ON(MPIX_Sparse_window_free(&window), 1 << 1);
+}
+
+/* a receive is refused when it is posted again, once or twice: a later poll posts it */
+static void receives(int most) {
+  long got;
+  begin();
+  refuse_at(1, RECEIVES, most, 0);
+  if (test_rank == 0)
+    for (int i = 0; i < 50; i++) {
+      OK(fetch(&got, 1, 5));
+      OK(MPIX_Sparse_window_flush(window));
+      CHECK(got == 1005 + i, "got %ld", got);
+    }
+  FAILS_ON(MPIX_Sparse_window_fence(window), (most > 1) << 1);
+  were_refused(1, most);
+  CHECK(test_rank != 1 || elements[5] == 1055, "%ld", elements[5]);
+  FAILS_ON(MPIX_Sparse_window_free(&window), (most > 1) << 1);
+}
+
+/* the last batch of process 0 for process 1 is lost, with batches before it, and an operation that
+   waits for its result; process 2 has nothing to do with it */
+static void last(int before, int returns) {
+  long got = -1, lost;
+  begin();
+  if (test_size > 2 && test_rank == 2) OK(get(&got, 0, 5));
+  if (test_rank == 0) {
+    for (int i = 0; i < before; i++) OK(put(7000 + i % N, 1, i % N));
+    OK(returns ? get(&lost, 1, 5) : put(8, 1, 5));
+  }
+  refuse_at(0, LAST, 1, 0);
+  FAILS_ON(MPIX_Sparse_window_fence(window), 3);
+  were_refused(0, 1);
+  CHECK(test_rank != 2 || got == 5, "got %ld", got);
+  if (before) {
+    /* what is late has come by now, and elements are as they were */
+    OK(MPIX_Sparse_window_fence(window));
+    if (test_rank == 0)
+      for (int i = 0; i < N; i++) OK(put(1000 + i, 1, i));
+    OK(MPIX_Sparse_window_fence(window));
+  }
+  goes_on();
+}
+
+/* operations of process 0, one of which waits for its result, are refused twice: they are lost, and
+   it and their target hear of it */
+static void operations(void) {
+  long got = -1;
+  begin();
+  refuse_at(0, SENDS, 2, 0);
+  if (test_rank == 0) {
+    OK(get(&got, 1, 5));
+    CHECK(MPIX_Sparse_window_flush(window) != MPI_SUCCESS, "lost operations");
+  }
+  FAILS_ON(MPIX_Sparse_window_fence(window), 3);
+  were_refused(0, 2);
+  FAILS_ON(MPIX_Sparse_window_fence(window), 1);
+  FAILS_ON(MPIX_Sparse_window_free(&window), 1);
+}
+
+/* receives are refused where a window is made, or there is no memory for them: all get the error */
+static void made(void) {
+  MPI_Datatype lengthy;
+  refuse_at(1, RECEIVES, 1, 0);
+  OK(make(MPI_LONG));
+  were_refused(1, 1);
+  goes_on();
+  refuse_at(1, RECEIVES, 2, 0);
+  FAILS_ON(make(MPI_LONG), -1);
+  were_refused(1, 2);
+  MPI_Type_contiguous(1 << 20, MPI_LONG, &lengthy);
+  MPI_Type_commit(&lengthy);
+  if (test_rank == 1) scarce = 1 << 23;
+  int code = make(lengthy), class;
+  scarce = 0;
+  MPI_Error_class(code, &class);
+  CHECK(class == MPI_ERR_NO_MEM, "class %d: %s", class, test_message(code));
+  OK(make(lengthy));
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Type_free(&lengthy);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  comm = test_duplicate();
+  answers(1), answers(2);
+  last_answers(1), last_answers(2);
+  receives(1), receives(2);
+  last(0, 0), last(0, 1), last(2000, 0), last(2000, 1);
+  operations();
+  made();
+  MPI_Comm_free(&comm);
+  return test_finish();
+}

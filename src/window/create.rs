@@ -1,0 +1,168 @@
+//! Makes windows.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::batch::{Batch, MOST_ELEMENTS, SPARE};
+use super::elements::Elements;
+use super::guarded::Guarded;
+use super::rings::Rings;
+use super::state::State;
+use super::window::{OPERATIONS, Progress, Shared, Window};
+use crate::datatype::decode;
+use crate::error::{Argument, Error, Result};
+use crate::mpi::coll::{self, Reduction};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::Owned as OwnedDatatype;
+use crate::mpi::liveness::Patience;
+use crate::mpi::of_process::OfProcess;
+use crate::mpi::posted::PostedReceives;
+use crate::mpi::{self, Communicator, Datatype, op};
+use crate::observe::Medium;
+use crate::progress::of_process;
+use crate::select::hints::WindowHints;
+use crate::sparse::ExchangeContext;
+use crate::util::cast::{to_int, to_usize};
+
+/// Number of receives that are kept posted, unless messages are so long that these would take more
+/// than some bytes; and the fewest.
+const RECEIVES: usize = 16;
+const RECEIVED: usize = 16 << 20;
+const FEWEST: usize = 2;
+
+/// Batches for a process of the node are so many times as long as messages: they lie where their
+/// target reads them, and the fewer they are, the longer are the stretches that a processor fetches
+/// ahead. 10,000 puts by one call took 1.4 times as long in batches of 4 KiB, 1.6 times on cores
+/// that are far from each other (benches/onesided.c).
+const NEAR: usize = 4;
+
+/// The memory that a process makes a window of.
+pub struct Memory {
+    /// Address of the first element.
+    pub base: *mut u8,
+    /// Elements.
+    pub count: i64,
+    /// Their datatype.
+    pub datatype: Datatype,
+}
+
+/// The windows of the process, whose receives end before MPI is finalized.
+#[derive(Default)]
+struct Open(Mutex<Vec<Weak<Guarded<Window>>>>);
+
+static OPEN: OfProcess<Open> = OfProcess::new();
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
+            window.hold().iter_mut().for_each(|window| window.close());
+        }
+    }
+}
+
+/// Makes a window. Collective over `user`. A process whose arguments are in error takes part, and
+/// all get the error.
+///
+/// Cost: about ten collective operations of a few words, and 16 bytes a process.
+///
+/// # Safety
+/// The memory must be readable and writable, and be left to the window, until it is freed.
+pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: Communicator) -> Result<Shared> {
+    let comm = Comm::duplicate(user)?;
+    let size = comm.size()?;
+    let self_comm = comm.self_comm()?;
+    let made = memory.and_then(|memory| Ok((elements(&memory, &self_comm)?, hints?)));
+    let ((elements, kind), hints) = coll::share_outcome(&comm, made)?;
+    let sizes = [kind, to_int(elements.size), hints.exchange.agreed(), to_int(hints.batch)];
+    let [a, b, c, d] = sizes;
+    let low = coll::allreduce(&comm, [a, b, c, d, -a, -b, -c], Reduction::Min)?;
+    if low[0] != -low[4] || low[1] != -low[5] {
+        return Err(Error::Disagreement { what: "type" }.into());
+    }
+    if low[2] != -low[6] {
+        return Err(Error::Disagreement { what: "one of the hints of sparse exchanges" }.into());
+    }
+    let (batch, least) = (to_usize(low[3]), Batch::least_capacity(elements.size));
+    let (capacity, near_capacity) = (batch.max(least), (NEAR * batch).max(least));
+    let counts = coll::allgather_words(&comm, [elements.count], size)?.into_iter().map(|[count]| count).collect();
+    let exchanges = ExchangeContext::own(user)?;
+    exchanges.hold().prepare(&hints.exchange)?;
+    let (yields, oversubscribed) = exchanges.hold().waiting();
+    let comm = Arc::new(comm);
+    let rings = Rings::new(&comm, hints.exchange.node_size, near_capacity)?;
+    let near = rings.as_ref().map_or(0, Rings::count);
+    let words = elements.dense().filter(|_| elements.are_words() && !hints.aggregate);
+    // what follows is local, and may fail on a single process
+    let made = make_receives(&comm, capacity, near + 1 < size as usize).and_then(|receives| {
+        let state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
+        Ok((receives, state, comm.rank()?, of_process()?, mpi::has_several_threads()?, OPEN.get()?))
+    });
+    let (receives, mut state, rank, outstanding, several_threads, open) = coll::share_outcome(&comm, made)?;
+    let record = exchanges.hold().record_window();
+    if let Some(record) = &record {
+        let others = size - 1;
+        let (way, longest) = if near == 0 { ("messages", capacity) } else { ("shared memory", near_capacity) };
+        record.describe(format!("transport {way}: memory to {near} of {others} other processes, batches of {longest} bytes"));
+        comm.count(Arc::clone(record.tally(Medium::Mpi)));
+    }
+    let words = words.filter(|_| record.is_none());
+    state.record = record;
+    let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
+        Guarded::new(
+            Window {
+                state,
+                receives,
+                comm,
+                rank,
+                counts,
+                listed: Vec::new(),
+                exchanges,
+                hints: hints.exchange,
+                yields,
+                oversubscribed,
+                outstanding: Arc::clone(&outstanding),
+                progress: Arc::new(Mutex::new(Progress(Weak::clone(own)))),
+                patience: Patience::default(),
+                until_poll: OPERATIONS,
+                words,
+                is_fencing: false,
+                failure: None,
+            },
+            several_threads,
+        )
+    });
+    {
+        let mut all = open.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|window| window.strong_count() > 0);
+        all.push(Arc::downgrade(&window));
+    }
+    let progress = Arc::clone(&window.hold()?.progress);
+    outstanding.add(progress);
+    Ok(window)
+}
+
+/// Posts the receives of a process that messages come to from `others`: 16, or fewer of long ones.
+fn make_receives(comm: &Arc<Comm>, capacity: usize, others: bool) -> Result<Option<PostedReceives>> {
+    let receives = (RECEIVED / capacity).clamp(FEWEST, RECEIVES);
+    others.then(|| PostedReceives::new(Arc::clone(comm), receives, capacity, SPARE)).transpose()
+}
+
+/// Checks a process's memory. Also returns a number that differs if the elements are of different
+/// predefined datatypes that the library knows.
+fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
+    let &Memory { base, count, datatype } = memory;
+    if let Err(e) = datatype.check_committed(self_comm) {
+        return Err(Error::Datatype { argument: Argument::new("type"), text: e.to_string() }.into());
+    }
+    let most = MOST_ELEMENTS.cast_signed();
+    let extent = datatype.extent()?;
+    if count > most || count.checked_mul(extent.max(1)).is_none_or(|bytes| bytes > most << 6) {
+        return Err(Error::TooLarge { argument: Argument::new("count"), count, extent }.into());
+    }
+    if base.is_null() && count > 0 {
+        return Err(Error::NullBuffer { argument: Argument::new("base"), count }.into());
+    }
+    let basic = decode::basic(datatype)?;
+    let kind = basic.and_then(op::element).map_or(0, |element| 1 + element as i64);
+    let own = OwnedDatatype::duplicate(datatype)?;
+    Ok((Elements::new(base, count.cast_unsigned(), own, self_comm)?, kind))
+}

@@ -1,0 +1,195 @@
+//! The end of an epoch, and of a window.
+
+use super::batch::{Batch, Content, Header, SPARE};
+use super::guarded::{Guarded, Held};
+use super::window::{OPERATIONS, Shared, Window};
+use crate::error::{Error, Result};
+use crate::mpi::message::bytes_at;
+use crate::observe::FENCE;
+use crate::sparse::messages::{Outgoing, Sends};
+use crate::sparse::{Exchange, Form};
+use crate::util::cast::to_usize;
+
+/// How often a process waits for the others of a fence if that fails: an error that has to do with
+/// one of them must not keep it from serving the rest.
+const WAITS: usize = 3;
+
+/// Ends an epoch: applies all operations of all processes on all elements. Collective.
+///
+/// Cost: one sparse exchange of the last batches, and for operations that return something a
+/// message back.
+///
+/// # Safety
+/// As for [`create`](super::create), and [`Held::issue`] for each operation of the epoch.
+pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
+    let (mut begun, observed) = {
+        let mut window = window.hold()?;
+        window.check_free()?;
+        let observed = window.observe();
+        observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
+        let begun = window.begin_fence();
+        match window.keep(begun) {
+            Ok(begun) => {
+                window.begin_fencing();
+                (begun, observed)
+            }
+            Err(e) => return Err(window.failure.clone().unwrap_or(e)),
+        }
+    };
+    let fencing = Fencing(window);
+    // the list of what must progress has the window
+    let exchanged = begun.exchange.wait();
+    let mut held = window.hold()?;
+    let ended = if begun.exchange.has_ended() {
+        // one that has lost a message has told its target, and the others wait for this process
+        let ended = held.end_fence(begun);
+        if let Err(lost) = exchanged {
+            held.state.loss.get_or_insert(lost);
+        }
+        ended
+    } else {
+        // they may still be on their way
+        std::mem::forget(begun.last);
+        exchanged
+    };
+    // also if this process has failed: the others are in the next one
+    held.state.end_epoch();
+    if let Some((record, call)) = observed {
+        record.end(&call, Some("fence"));
+    }
+    let kept = held.keep(ended);
+    let outcome = kept.and_then(|()| held.failure.clone().or_else(|| held.state.loss.take()).map_or(Ok(()), Err));
+    drop(held);
+    drop(fencing);
+    outcome
+}
+
+/// Applies all operations, and ends the window's use of its memory. Collective.
+///
+/// # Safety
+/// As for [`fence`].
+pub unsafe fn free(window: &Shared) -> Result<()> {
+    let outcome = {
+        let flushed = window.hold()?.flush();
+        // SAFETY: as above.
+        let fenced = unsafe { fence(window) };
+        flushed.and(fenced)
+    };
+    let mut window = window.hold()?;
+    window.outstanding.remove(&window.progress);
+    window.close();
+    window.exchanges.hold().free_window_if_idle();
+    outcome
+}
+
+/// An epoch's end that has begun.
+struct Begun {
+    exchange: Exchange,
+    /// The batches that the exchange sends.
+    last: Vec<Batch>,
+}
+
+/// A fence under way, which ends even in a panic.
+struct Fencing<'w>(&'w Guarded<Window>);
+
+impl Drop for Fencing<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut window) = self.0.hold() {
+            (window.is_fencing, window.until_poll) = (false, OPERATIONS);
+        }
+    }
+}
+
+impl Window {
+    /// Keeps everything else from using the window: `issue_one` too, for which no operations are
+    /// left until the next look at what has come.
+    fn begin_fencing(&mut self) {
+        (self.is_fencing, self.until_poll) = (true, 0);
+    }
+
+    /// Starts the exchange of the last batches of the epoch. It makes nothing that takes all
+    /// processes, as nobody would serve the others meanwhile.
+    fn begin_fence(&mut self) -> Result<Begun> {
+        let applied = self.state.apply_waiting(self.rank);
+        // the others are told
+        let lost = self.keep(applied).is_err() || self.failure.is_some();
+        let (mut list, mut last) = (Vec::new(), Vec::new());
+        let listed = std::mem::take(&mut self.listed);
+        for &target in &listed {
+            let peer = self.state.peer(target);
+            peer.listed = false;
+            if peer.batch.is_empty() && peer.has_applied_all() && !lost {
+                continue;
+            }
+            let mut batch = self.state.take_batch(target);
+            let mut header = self.state.header(target, Content::Last);
+            header.lost = lost;
+            self.state.peer(target).reported = header.applied;
+            let message = batch.message_with_spare(header);
+            let (block, bytes) = (bytes_at(message.as_ptr(), message.len() as u64), message.len() as u64);
+            list.push(Outgoing { target, block, bytes, device: false });
+            last.push(batch);
+        }
+        let sends = Sends { list, dense: true };
+        // SAFETY: the batches are kept until the exchange is done.
+        let exchange = unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Nonblocking) };
+        match exchange {
+            Ok(exchange) => Ok(Begun { exchange, last }),
+            Err(e) => {
+                // some may be on their way, and the next fence tells those that miss one
+                std::mem::forget(last);
+                for &target in &listed {
+                    self.state.peer(target).listed = true;
+                }
+                self.listed = listed;
+                Err(e)
+            }
+        }
+    }
+}
+
+impl Held<'_, Window> {
+    /// Applies what the exchange has brought, and waits until nothing is under way.
+    fn end_fence(&mut self, mut begun: Begun) -> Result<()> {
+        begun.last.into_iter().for_each(|batch| self.state.recycle(batch));
+        let arrived = begun.exchange.take();
+        let mut ended = Ok(());
+        for &source in begun.exchange.lost_sources() {
+            // it may wait for results
+            ended = ended.and(self.state.tell_lost(source));
+        }
+        for message in &arrived.messages {
+            // SAFETY: the message has arrived.
+            let bytes = unsafe { std::slice::from_raw_parts(message.at, to_usize(message.bytes)) };
+            let (source, header) = (message.source, Header::of(bytes));
+            let is_there = |window: &mut Window| header.lost || window.state.peer(source).applied == header.before;
+            ended = ended.and(self.wait_on(is_there));
+            if !is_there(self) {
+                break;
+            }
+            // the others wait for what their operations return
+            let applied = self.state.apply_last(source, header, bytes, bytes.len() - SPARE);
+            ended = ended.and(applied);
+        }
+        let done = self.wait_on(|window| window.state.is_done());
+        ended.and(done)
+    }
+
+    /// Waits until `done` returns true, also after errors of others. Returns the first one.
+    fn wait_on(&mut self, done: impl Fn(&mut Window) -> bool) -> Result<()> {
+        let mut outcome = Ok(());
+        for _ in 0..WAITS {
+            let waited = self.wait(&[], &done);
+            let is_over = match &waited {
+                Ok(()) => true,
+                // who has died stays dead
+                Err(e) => matches!(**e, Error::Gone { .. }),
+            };
+            outcome = outcome.and(waited);
+            if is_over {
+                break;
+            }
+        }
+        outcome
+    }
+}
