@@ -459,7 +459,8 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
 }
 
 /* MPI refuses something of process 1 twice, after so many others, in one of five calls, and so
-   keeps it from ending the call with the barrier of all: it fails on all, and so do the next ones */
+   keeps it from ending the call with the barrier of all: it fails on all, and so do the next
+   ones */
 static void refused_fence(kind what, int first, int bytes, int in) {
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm = test_duplicate();

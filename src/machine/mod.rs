@@ -4,8 +4,8 @@
 //! `MPIX_Loggp_set` ([`set`] and [`known`]), or a site's file. If nobody does, a set call whose
 //! choice depends on them gets them here ([`learn`]): from the memory of the process, from a file
 //! that an earlier program has left (`kept`), or by measuring (`measure`). Presets never stand in
-//! where a schedule is chosen. `copies` and `puts` do the same for other choices, for which `barrier`
-//! measures each time; `trials` keeps what trial calls have found.
+//! where a schedule is chosen. `copies` and `puts` do the same for other choices, for which
+//! `barrier` measures each time; `trials` keeps what trial calls have found.
 
 use crate::error::{Error, Result};
 use crate::model::kept::{Place, is_plausible, rounded};
