@@ -5,8 +5,8 @@
 //! other: as messages, and as the RMA executor does, which answers, puts a block behind a header,
 //! synchronizes, and copies the block out of the window; for plans it puts the block where it is
 //! received, and flushes, before it puts the header. With barriers, only plans answer. The lower
-//! quartile of some times counts: other programs make times longer only, and a network that forwards
-//! some bytes at once, before it holds a sender to its rate, makes few of them shorter.
+//! quartile of some times counts: other programs make times longer only, and a network that
+//! forwards some bytes at once, before it holds a sender to its rate, makes few of them shorter.
 //!
 //! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapter 3,
 //! which compares the two so.

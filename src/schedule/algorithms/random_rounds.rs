@@ -334,7 +334,7 @@ impl<'a> Rows<'a> {
         self.length[p as usize] -= 1;
         let left = &mut self.left[run as usize];
         *left -= 1;
-        let messages = &mut self.messages[run as usize..][..1 + *left as usize];
+        let messages = &mut self.messages[run as usize..][..=*left as usize];
         messages.swap(0, *left as usize);
         let (heap, message) = messages.split_at_mut(*left as usize);
         if !heap.is_empty() {
