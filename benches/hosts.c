@@ -46,7 +46,10 @@ static const double LONGEST_CALL = 0.6, LONGEST_TRIAL = 0.08, TRIAL = 15;
 
 static const struct {
   int bytes, calls, settling, checked;
-} lengths[] = {{8, 40, 4, 3}, {512, 60, 60, 3}, {8192, 10, 6, 3}, {65536, 3, 1, 3}, {524288, 1, 1, 1}, {4194304, 1, 0, 1}};
+} lengths[] = {{8, 40, 4, 3}, {512, 60, 60, 3}, {8192, 10, 6, 3}, {65536, 6, 1, 3}, {524288, 4, 1, 1}, {4194304, 1, 0, 1}};
+
+/* fewer calls begin together */
+enum { MANY = 10 };
 
 /* several hosts, at least one of them with several processes */
 static int gathers;
@@ -162,6 +165,7 @@ static int run(const char *graph, problem *base, MPI_Comm comms[ALL], int on_gri
   alternative list[ALL];
   (on_grid ? equal_blocks : uneven_blocks)(base, bytes);
   least_calls = lengths[l].calls, settling_calls = lengths[l].settling, checked = lengths[l].checked, trial_calls = 1, least_rounds = 3;
+  aligned = least_calls < MANY;
   for (int a = 0; a < ALL; a++) on[a] = *base, on[a].comm = comms[a];
   /* the first call also connects the processes */
   by_hand(&on[HAND]);

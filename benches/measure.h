@@ -28,6 +28,10 @@ static int least_calls = 20, least_rounds = 5;
 /* calls on each side of a batch that do not count where processes share cores, and those that tell
    how long a call takes */
 static int settling_calls = 4, trial_calls = 4;
+/* Whether the processes meet just before the calls that are timed, also where they share cores. For
+   long calls, of which a batch has few: a process that ends the settling calls early would count as
+   time of the first timed call how long it waits there for the others. */
+static int aligned;
 
 typedef struct problem problem;
 
@@ -203,6 +207,7 @@ static inline double batch(const alternative *a, int calls) {
   MPI_Barrier(MPI_COMM_WORLD);
   /* where processes share cores, they leave the barrier a scheduler's time slice apart */
   for (int i = 0; i < settling_calls && crowded; i++) a->run(a->on);
+  if (aligned) MPI_Barrier(MPI_COMM_WORLD);
   double switches = switches_so_far(), start = MPI_Wtime();
   for (int i = 0; i < calls; i++) a->run(a->on);
   double mine = (MPI_Wtime() - start) / calls, slowest;

@@ -211,8 +211,9 @@ extern "C" {
  * needs (docs/shared-memory.md). Memory: O(degree). `random_rounds` and `edge_coloring`, and `auto`
  * where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
  * for each edge and 12 for each process, freed before the function returns. `auto` may also make
- * trial calls between nodes, with blocks as long as the weights say, for 0.25 s, or seven calls by
- * each schedule where that is longer. docs/tuning.md gives the time.
+ * trial calls between nodes, with blocks as long as the weights say, for 0.25 s, or ten calls by
+ * each schedule where that is longer; for up to 4 s where noise hides which is fastest.
+ * docs/tuning.md gives the time.
  *
  * Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listings 7 and 8. */
 int MPIX_Neighborhood_set(int operations,

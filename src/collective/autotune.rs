@@ -46,16 +46,18 @@ impl<R> TimedRace<R> {
         &mut self.rivals
     }
 
-    /// Runs a call by the candidate whose turn it is. `run` gets the group, and returns the call's
-    /// result and its time in seconds; an error of `run` itself does not count as a turn.
+    /// Runs a call by the candidate whose turn it is. `run` gets the group if its processes must
+    /// meet before the call, and returns the call's result and its time in seconds; an error of
+    /// `run` itself does not count as a turn.
     /// Collective over the group: its processes agree on the times of a sweep after its last call.
     pub fn take_turn(
         &mut self,
         current: &mut R,
-        run: impl FnOnce(&mut R, &Group) -> Result<(Result<()>, f64)>,
+        run: impl FnOnce(&mut R, Option<&Group>) -> Result<(Result<()>, f64)>,
     ) -> Result<Result<()>> {
         let turn = self.race.next();
-        let (result, time) = run(if turn == 0 { current } else { &mut self.rivals[turn - 1] }, &self.group)?;
+        let group = self.race.meets().then_some(&self.group);
+        let (result, time) = run(if turn == 0 { current } else { &mut self.rivals[turn - 1] }, group)?;
         if let Some(times) = self.race.note(time) {
             let slowest = self.group.largest(times)?;
             self.race.end_sweep(&slowest);

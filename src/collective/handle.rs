@@ -518,9 +518,9 @@ impl BoundNeighborhood {
 
     /// Runs one collective by the schedule whose turn it is, and returns how it ended; an error of
     /// its own is that of the comparison, in which the call does not count. After the last turn it
-    /// keeps the fastest schedule. Collective over the processes that edges connect: those that
-    /// come late would be counted as time of the schedule, and those that are not yet through with
-    /// the call before too.
+    /// keeps the fastest schedule. Collective over the processes that edges connect, which meet
+    /// before the call, or before the first one of a turn: those that come late would be counted as
+    /// time of the schedule, and those that are not yet through with the schedule before too.
     ///
     /// # Safety
     /// As for `run`.
@@ -536,8 +536,10 @@ impl BoundNeighborhood {
             // erroneous arguments take no turn: they are found before anything is sent
             // SAFETY: the caller vouches for the buffers.
             let bound = unsafe { candidate.bind(buffers, &self.pool) }?;
-            let mut barrier = group.start_barrier()?;
-            self.outstanding.until(self.yields(), || barrier.test())?;
+            if let Some(group) = group {
+                let mut barrier = group.start_barrier()?;
+                self.outstanding.until(self.yields(), || barrier.test())?;
+            }
             let begin = mpi::time();
             let result = self.execute(bound, self.tag(algorithm)?);
             Ok((result, mpi::time() - begin))

@@ -29,6 +29,8 @@ pub struct Alike {
     /// Numbers of edges, bytes of the longest block, and of all blocks of the busiest process: each
     /// by its logarithm.
     sizes: [usize; 3],
+    /// Number of edges between nodes, by its logarithm; `None` where the graph is not known.
+    far: Option<usize>,
     /// What is compared.
     close: Vec<Algorithm>,
     window: u32,
@@ -38,7 +40,8 @@ pub struct Alike {
 
 impl Alike {
     /// Describes a neighborhood of `processes` processes for which `close` would be compared.
-    pub fn new(hints: &Hints, outline: Outline, processes: u32, calls: Calls, close: &[Algorithm]) -> Alike {
+    /// `far`: the number of edges between nodes, if it is known.
+    pub fn new(hints: &Hints, outline: Outline, processes: u32, calls: Calls, far: Option<u64>, close: &[Algorithm]) -> Alike {
         let unit = u64::from(hints.weight_unit.unwrap_or(1));
         let sizes = [outline.edges, outline.heaviest.saturating_mul(unit), outline.busiest.saturating_mul(unit)];
         let mut close = close.to_vec();
@@ -47,13 +50,18 @@ impl Alike {
             processes,
             calls,
             operations: outline.operations,
-            // 19 % more is the next step
-            sizes: sizes.map(|size| to_usize(whole(4.0 * (size.max(1) as f64).log2()))),
+            sizes: sizes.map(step),
+            far: far.map(step),
             close,
             window: hints.window,
             hints: hints.agreed(),
         }
     }
+}
+
+/// The logarithm of a number, in steps of 19 %.
+fn step(number: u64) -> usize {
+    to_usize(whole(4.0 * (number.max(1) as f64).log2()))
 }
 
 /// What was found for such a neighborhood. Local.
@@ -78,20 +86,23 @@ mod tests {
             Outline { edges: 1000, weighted: true, heaviest: 1000, busiest: 26_000, one_node: false, operations, nodes: 4 };
         let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring]);
         let calls = Calls { gathers: false, sharing: 2 };
-        let one = Alike::new(&hints, outline, 8, calls, &both);
+        let far = Some(500);
+        let one = Alike::new(&hints, outline, 8, calls, far, &both);
         let like = Outline { edges: 1010, heaviest: 1005, ..outline };
-        assert_eq!(one, Alike::new(&hints, like, 8, calls, &[both[1], both[0]]));
+        assert_eq!(one, Alike::new(&hints, like, 8, calls, Some(505), &[both[1], both[0]]));
         for other in [
-            Alike::new(&hints, Outline { heaviest: 1400, ..outline }, 8, calls, &both),
-            Alike::new(&hints, Outline { busiest: 60_000, ..outline }, 8, calls, &both),
-            Alike::new(&hints, Outline { edges: 2000, ..outline }, 8, calls, &both),
-            Alike::new(&hints, outline, 16, calls, &both),
-            Alike::new(&hints, outline, 8, Calls { sharing: 4, ..calls }, &both),
-            Alike::new(&hints, outline, 8, Calls { gathers: true, ..calls }, &both),
-            Alike::new(&hints, outline, 8, calls, &[Algorithm::Direct, Algorithm::Combining]),
-            Alike::new(&Hints { window: 1, ..Hints::default() }, outline, 8, calls, &both),
-            Alike::new(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, calls, &both),
-            Alike::new(&Hints { rma_synchronization: Synchronization::Fence, ..Hints::default() }, outline, 8, calls, &both),
+            Alike::new(&hints, Outline { heaviest: 1400, ..outline }, 8, calls, far, &both),
+            Alike::new(&hints, Outline { busiest: 60_000, ..outline }, 8, calls, far, &both),
+            Alike::new(&hints, Outline { edges: 2000, ..outline }, 8, calls, far, &both),
+            Alike::new(&hints, outline, 8, calls, Some(1000), &both),
+            Alike::new(&hints, outline, 8, calls, None, &both),
+            Alike::new(&hints, outline, 16, calls, far, &both),
+            Alike::new(&hints, outline, 8, Calls { sharing: 4, ..calls }, far, &both),
+            Alike::new(&hints, outline, 8, Calls { gathers: true, ..calls }, far, &both),
+            Alike::new(&hints, outline, 8, calls, far, &[Algorithm::Direct, Algorithm::Combining]),
+            Alike::new(&Hints { window: 1, ..Hints::default() }, outline, 8, calls, far, &both),
+            Alike::new(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, calls, far, &both),
+            Alike::new(&Hints { rma_synchronization: Synchronization::Fence, ..Hints::default() }, outline, 8, calls, far, &both),
         ] {
             assert_ne!(one, other);
         }

@@ -81,10 +81,14 @@ pub(super) fn file(kind: &str, comments: &str) -> String {
     format!("{kind}-{}", hash % FILES)
 }
 
-/// Returns true if measured parameters can be right: a message takes time, and so does a byte.
+/// Returns true if measured parameters can be right: a message takes time, and so does a byte, but
+/// not for ever.
 pub fn is_plausible(parameters: &Loggp) -> bool {
-    let Loggp { latency, overhead, gap, gap_per_byte, .. } = *parameters;
-    latency + overhead > 0.0 && gap_per_byte > 0.0 && [latency, overhead, gap, gap_per_byte].iter().all(|&cost| cost <= LONGEST)
+    let Loggp { latency, overhead, gap, gap_per_byte, sharing, .. } = *parameters;
+    let Sharing { copy, links, random, latencies } = sharing;
+    // 0 stands for links and latencies that were not measured
+    let times = [latency, overhead, gap, gap_per_byte].into_iter().chain(copy).chain(random).chain(links).chain(latencies);
+    latency + overhead > 0.0 && gap_per_byte > 0.0 && times.into_iter().all(|time| (0.0..=LONGEST).contains(&time))
 }
 
 /// Measured parameters to four digits: more say nothing.
@@ -169,6 +173,7 @@ mod tests {
             ("gap_per_byte = 0.04", "", "gap_per_byte is missing (the file has 9 lines)"),
             ("gap_per_byte = 0.04", "gap_per_byte = 0", "it holds no times that were measured"),
             ("gap = 6", "gap = 1e300", "it holds no times that were measured"),
+            ("gap = 6", "links = 1e305\ngap = 6", "it holds no times that were measured"),
             ("# nodes", "nodes", "it is of another MPI, or of other nodes"),
         ] {
             assert!(text.contains(from), "{from}");
@@ -221,5 +226,19 @@ mod tests {
         assert!(is_plausible(&Loggp { latency: 0.0, eager: u64::MAX, ..MEASURED }));
         assert!(!is_plausible(&Loggp { latency: 0.0, overhead: 0.0, ..MEASURED }));
         assert!(!is_plausible(&Loggp { gap_per_byte: 0.0, ..MEASURED }));
+        let sharing = Sharing { copy: Some(0.001), random: Some(0.05), ..Sharing::UNKNOWN };
+        assert!(is_plausible(&Loggp { sharing, ..MEASURED }));
+        for odd in [f64::NAN, f64::INFINITY, 1e305, -1.0] {
+            let [mut links, mut latencies] = [Sharing::UNKNOWN.links; 2];
+            (links[1], latencies[1]) = (odd, odd);
+            for sharing in [
+                Sharing { links, ..sharing },
+                Sharing { latencies, ..sharing },
+                Sharing { random: Some(odd), ..sharing },
+                Sharing { copy: Some(odd), ..sharing },
+            ] {
+                assert!(!is_plausible(&Loggp { sharing, ..MEASURED }), "{sharing:?}");
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::part::Part;
 /// everything sent or copied is the caller's input, and no block is written after it was complete.
 pub fn may_overlap(schedule: &Schedule) -> bool {
     let mut complete: HashSet<Block> = HashSet::new();
-    let mut come: HashMap<Block, u32> = HashMap::new();
+    let mut come: HashMap<Block, u64> = HashMap::new();
     schedule.ops().iter().all(|op| match *op {
         Op::Send { block, .. } => matches!(block, Block::Input(_)),
         Op::Recv { into, part, .. } => write(into, part, &mut complete, &mut come),
@@ -19,11 +19,12 @@ pub fn may_overlap(schedule: &Schedule) -> bool {
 }
 
 /// Records that a part of a block is written; returns false if the block was already complete.
-fn write(block: Block, part: Part, complete: &mut HashSet<Block>, come: &mut HashMap<Block, u32>) -> bool {
+fn write(block: Block, part: Part, complete: &mut HashSet<Block>, come: &mut HashMap<Block, u64>) -> bool {
     let (begin, end, of) = part.fraction();
     let sum = come.entry(block).or_default();
-    *sum += end - begin;
-    *sum < of || complete.insert(block)
+    // parts that overlap may be more than a whole
+    *sum += u64::from(end - begin);
+    *sum < u64::from(of) || complete.insert(block)
 }
 
 #[cfg(test)]
@@ -51,6 +52,9 @@ mod tests {
         // a block that is written again
         assert!(!may_overlap(&schedule(&[&[Op::recv(1, scratch), Op::recv(1, output), fold], &[Op::recv(2, scratch), fold]])));
         assert!(!may_overlap(&schedule(&[&[part(0, 2)], &[part(2, 4)], &[part(0, 2)]])));
+        let large = Op::Recv { from: 1, into: scratch, part: Part::new(0, 3 << 30, u32::MAX) };
+        assert!(may_overlap(&schedule(&[&[large], &[large]])));
+        assert!(!may_overlap(&schedule(&[&[large], &[large], &[large]])));
         assert!(!may_overlap(&schedule(&[&[Op::Copy { from: input, into: output }], &[Op::recv(1, output)]])));
     }
 }

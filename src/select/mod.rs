@@ -621,8 +621,16 @@ mod tests {
         assert!(choice.why.to_string().contains("against"));
         assert_eq!(compare_all(&edges(8)).unwrap().algorithm, Algorithm::Direct);
         for weight in [1, 1000, 30_000, 200_000] {
-            let Reason::Predicted(time, direct) = compare_all(&edges(weight)).unwrap().why else { panic!() };
-            assert!(time <= direct);
+            let graph = edges(weight);
+            let choice = compare_all(&graph).unwrap();
+            let (world, hints) = (graph.neighborhoods(), Hints::default());
+            let predicted = |algorithm| {
+                let schedules = world_schedules(algorithm, &world, None, &hints.tuning()).unwrap();
+                predict(&world, &schedules, 1, &hints.machine(), &Options::default()).unwrap()
+            };
+            let (time, direct) = (predicted(choice.algorithm), predicted(Algorithm::Direct));
+            assert_eq!(choice.why, Reason::Predicted(time, direct), "{weight}");
+            assert!(time <= direct, "{weight}: {time} by {:?}, {direct}", choice.algorithm);
         }
     }
 

@@ -107,13 +107,14 @@ pub struct Compared {
 /// Lets process 0 compare predicted times, and broadcasts its choice: that of an earlier trial, if
 /// it remembers one. Collective.
 ///
-/// `alike` says what an outcome for some algorithms holds for, if trial calls can be made.
+/// `alike` says what an outcome for some algorithms holds for, given the number of edges between
+/// nodes, if trial calls can be made.
 pub fn compare(
     world: &mut GatheredGraph,
     hints: &Hints,
     input: &Input,
     outline: Outline,
-    alike: impl Fn(&[Algorithm]) -> Option<Alike>,
+    alike: impl Fn(&[Algorithm], Option<u64>) -> Option<Alike>,
 ) -> Result<Compared> {
     let comm = world.comm;
     let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline)) {
@@ -128,7 +129,7 @@ pub fn compare(
         None => compare_graph(world, hints, input, outline.operations)?,
     };
     let decide = |compared: Comparison| -> Result<(Choice, Vec<Algorithm>)> {
-        let alike = if compared.close.len() > 1 { alike(&compared.close) } else { None };
+        let alike = if compared.close.len() > 1 { alike(&compared.close, world.far_edges()) } else { None };
         let Some(alike) = alike else { return Ok((compared.choice, Vec::new())) };
         Ok(trials::recall(&alike)?.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
     };

@@ -355,9 +355,11 @@ fn select_schedules(
         Next::Try => select::candidates(hints, input, outline).into_iter().map(plain).collect(),
         Next::Compare => {
             let calls = calls.filter(|_| select::tries(hints, outline));
-            let alike = |close: &[Algorithm]| calls.map(|calls| Alike::new(hints, outline, input.processes, calls, close));
+            let alike = |close: &[Algorithm], far: Option<u64>| {
+                calls.map(|calls| Alike::new(hints, outline, input.processes, calls, far, close))
+            };
             let Compared { choice, rivals } = choose::compare(&mut world, hints, input, outline, alike)?;
-            open = if rivals.len() > 1 { alike(&rivals) } else { None };
+            open = if rivals.len() > 1 { alike(&rivals, world.far_edges()) } else { None };
             std::iter::once(choice).chain(rivals.into_iter().skip(1).map(plain)).collect()
         }
     };

@@ -45,6 +45,13 @@ impl GatheredGraph<'_> {
         self.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: self.shares_memory })
     }
 
+    /// Number of edges between nodes; on process 0, if the graph and the nodes are known. Local.
+    pub fn far_edges(&self) -> Option<u64> {
+        let (graph, nodes) = self.graph.as_ref().zip(self.nodes.as_ref())?;
+        let far = graph.iter().filter(|&(source, target, _)| !nodes.is_near(source, target));
+        Some(far.map(|_| 1).sum())
+    }
+
     /// The direction of each edge of the graph, on process 0. Collective.
     pub fn directions(&mut self) -> Result<Vec<u32>> {
         let degrees = self.graph()?.map(|graph| graph.degrees().0).unwrap_or_default();

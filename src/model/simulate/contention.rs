@@ -4,9 +4,10 @@
 //!
 //! All messages of a round that share something are slowed by the same factor, so that the time of
 //! the round is at least that in which what is shared passes all their bytes. A fair network does
-//! so if they begin together. Processes need not be in the same round: if the rounds of each
-//! process together take less than what is shared needs for the bytes of all rounds, all are slowed
-//! further.
+//! so if they begin together. Those of a hub do not: they leave it one after the other, so that the
+//! ports of its targets slow them less, or not at all. Processes need not be in the same round
+//! either: if the rounds of each process together take less than what is shared needs for the bytes
+//! of all rounds, all are slowed further.
 
 use std::collections::HashMap;
 
@@ -15,6 +16,9 @@ use crate::model::{Loggp, Sharing};
 use crate::schedule::Schedule;
 use crate::topology::nodes::Locality;
 use crate::util::cast::to_u32;
+
+/// Sums of the same times in another order differ by less, as a fraction.
+const ROUNDING: f64 = 1e-9;
 
 /// Returns the time that the bytes of each message take, in microseconds: [`Loggp::transfer`], or
 /// more where links are shared.
@@ -37,11 +41,12 @@ pub(super) fn transfers(world: &Matched, schedules: &[Schedule], params: &Loggp,
             all.push(far);
         }
     }
+    let mut ports = Ports::new(params, port, nodes);
     for messages in rounds.values() {
-        slow(messages, params, port, nodes, &mut times);
+        ports.slow(messages, &mut times);
     }
     if rounds.len() > 1 {
-        let needed = load(&all, params, port, nodes).time();
+        let needed = ports.time(&all);
         let mut taken = vec![[0.0; 2]; nodes.processes() as usize];
         for far in &all {
             for way in [0, 1] {
@@ -74,63 +79,127 @@ struct Far {
     nodes: [usize; 2],
 }
 
-/// How long what some messages share needs for them, in microseconds.
-struct Load {
-    /// The network.
-    network: f64,
-    /// The ports of each node, out and in.
-    ports: Vec<[f64; 2]>,
-    /// The same if each process had a port of its own.
+/// What some messages that travel at the same time ask of the ports, out and in, and of the
+/// network. The memory serves one set of messages after another, so that a set costs the time of
+/// its messages, however many processes and nodes there are.
+struct Ports<'a> {
+    params: &'a Loggp,
+    /// Time for each byte at the port of a node, in microseconds.
+    port: f64,
+    nodes: u32,
+    /// Bytes of each process, and of each node. 0 except while a set of messages is looked at.
+    of_process: Vec<[f64; 2]>,
+    of_node: Vec<[f64; 2]>,
+    /// Time of the busiest process of each node, had it a port of its own; 0 as above.
     alone: Vec<[f64; 2]>,
+    /// Time of each process with the ports that it shares; 0 as above.
+    taken: Vec<[f64; 2]>,
 }
 
-impl Load {
-    /// The longest time of a port.
-    fn longest(&self) -> f64 {
-        self.ports.iter().flatten().copied().fold(0.0, f64::max)
+impl<'a> Ports<'a> {
+    fn new(params: &'a Loggp, port: f64, nodes: &Locality) -> Self {
+        let count = nodes.nodes();
+        let of_process = vec![[0.0; 2]; nodes.processes() as usize];
+        let of_node = vec![[0.0; 2]; count as usize];
+        Ports { params, port, nodes: count, taken: of_process.clone(), of_process, alone: of_node.clone(), of_node }
     }
 
-    fn time(&self) -> f64 {
-        self.network.max(self.longest())
+    /// The time that some messages take at least: that of the network, or of the busiest port.
+    fn time(&mut self, messages: &[Far]) -> f64 {
+        let network = self.load(messages);
+        let time = network.max(self.longest(messages));
+        self.unload(messages);
+        time
     }
-}
 
-/// Returns the load of some messages that travel at the same time.
-fn load(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality) -> Load {
-    let count = nodes.nodes();
-    let mut of_process = vec![[0.0; 2]; nodes.processes() as usize];
-    let mut of_node = vec![[0.0; 2]; count as usize];
-    let mut network = 0.0;
-    let shifts = params.sharing.random.map(|_| shifts(messages, count)).unwrap_or_default();
-    for far in messages {
-        for way in [0, 1] {
-            of_process[far.processes[way]][way] += far.bytes;
-            of_node[far.nodes[way]][way] += far.bytes;
+    /// Lengthens the times of some messages that travel at the same time.
+    fn slow(&mut self, messages: &[Far], times: &mut [f64]) {
+        let network = self.load(messages);
+        for far in messages {
+            let time = far.bytes * self.params.gap_per_byte * self.slower(far);
+            for way in [0, 1] {
+                self.taken[far.processes[way]][way] += time;
+            }
         }
-        let [from, to] = far.nodes.map(to_u32);
-        let link = params.sharing.link(Sharing::distance(from, to, count));
-        let time = params.sharing.random.map_or(link, |random| {
-            let regular = shifts.get(&shift(far, count)).copied().unwrap_or(1.0);
-            regular * link + (1.0 - regular) * random
-        });
-        network += far.bytes * time / f64::from(count);
+        let taken = messages.iter().flat_map(|far| [0, 1].map(|way| self.taken[far.processes[way]][way])).fold(0.0, f64::max);
+        let longest = self.longest(messages);
+        // a port whose messages are those of hubs, which send to others as well, needs longer yet
+        let ports = ratio(longest, taken * (1.0 + ROUNDING));
+        let all = ratio(network, longest) * ports;
+        for far in messages {
+            times[far.number] *= self.slower(far) * all;
+        }
+        self.unload(messages);
     }
-    let alone = |node: u32| {
-        let bytes = |way: usize| nodes.members(node).iter().map(|&p| of_process[p as usize][way]).fold(0.0, f64::max);
-        [0, 1].map(|way| bytes(way) * params.gap_per_byte)
-    };
-    let alone: Vec<_> = (0..count).map(alone).collect();
-    let shared = |(of_node, alone): (&[f64; 2], &[f64; 2])| [0, 1].map(|way| (of_node[way] * port).max(alone[way]));
-    Load { network, ports: of_node.iter().zip(&alone).map(shared).collect(), alone }
-}
 
-/// Lengthens the times of some messages that travel at the same time.
-fn slow(messages: &[Far], params: &Loggp, port: f64, nodes: &Locality, times: &mut [f64]) {
-    let load = load(messages, params, port, nodes);
-    let of_port = |node: usize, way: usize| ratio(load.ports[node][way], load.alone[node][way]);
-    let all = ratio(load.network, load.longest());
-    for far in messages {
-        times[far.number] *= of_port(far.nodes[0], 0).max(of_port(far.nodes[1], 1)) * all;
+    /// Adds up what messages ask of the ports. Returns the time of the network.
+    fn load(&mut self, messages: &[Far]) -> f64 {
+        let (count, sharing) = (self.nodes, &self.params.sharing);
+        let mut network = 0.0;
+        let shifts = sharing.random.map(|_| shifts(messages, count)).unwrap_or_default();
+        for far in messages {
+            for way in [0, 1] {
+                self.of_process[far.processes[way]][way] += far.bytes;
+                self.of_node[far.nodes[way]][way] += far.bytes;
+            }
+            let [from, to] = far.nodes.map(to_u32);
+            let link = sharing.link(Sharing::distance(from, to, count));
+            let time = sharing.random.map_or(link, |random| {
+                let regular = shifts.get(&shift(far, count)).copied().unwrap_or(1.0);
+                regular * link + (1.0 - regular) * random
+            });
+            network += far.bytes * time / f64::from(count);
+        }
+        for far in messages {
+            for way in [0, 1] {
+                let process = self.process_time(far, way);
+                let alone = &mut self.alone[far.nodes[way]][way];
+                *alone = alone.max(process);
+            }
+        }
+        network
+    }
+
+    /// Forgets the messages of [`Ports::load`].
+    fn unload(&mut self, messages: &[Far]) {
+        for far in messages {
+            for way in [0, 1] {
+                self.of_process[far.processes[way]][way] = 0.0;
+                self.taken[far.processes[way]][way] = 0.0;
+                self.of_node[far.nodes[way]][way] = 0.0;
+                self.alone[far.nodes[way]][way] = 0.0;
+            }
+        }
+    }
+
+    /// The time that the process at one end of a message would need if its port were its own.
+    fn process_time(&self, far: &Far, way: usize) -> f64 {
+        self.of_process[far.processes[way]][way] * self.params.gap_per_byte
+    }
+
+    /// The time that the port at one end of a message needs.
+    fn port_time(&self, far: &Far, way: usize) -> f64 {
+        let node = far.nodes[way];
+        (self.of_node[node][way] * self.port).max(self.alone[node][way])
+    }
+
+    /// The longest time of a port.
+    fn longest(&self, messages: &[Far]) -> f64 {
+        let ways = messages.iter().flat_map(|far| [(far, 0), (far, 1)]);
+        ways.map(|(far, way)| self.port_time(far, way)).fold(0.0, f64::max)
+    }
+
+    /// How many times as long a message takes as without others at the ports of both ends.
+    fn slower(&self, far: &Far) -> f64 {
+        self.slower_at(far, 0).max(self.slower_at(far, 1))
+    }
+
+    /// The same at one end. The process at its other end may be the slower one: what that lets pass
+    /// in the time that the port needs meets nothing there. So the many processes that a hub sends
+    /// to do not slow one another.
+    fn slower_at(&self, far: &Far, way: usize) -> f64 {
+        let alone = self.alone[far.nodes[way]][way].max(self.process_time(far, 1 - way));
+        ratio(self.port_time(far, way), alone)
     }
 }
 
@@ -252,6 +321,54 @@ mod tests {
         // within a node, and between the only two
         near(time((0, 1), &[0, 0, 2, 2]), 3.0);
         near(time((1, 2), &[0, 0, 2, 2]), 3.5);
+    }
+
+    /// A hub is slowed by its own port only, however many processes share the ports at the other
+    /// ends.
+    #[test]
+    fn hubs_are_as_fast_as_their_ports() {
+        const BYTES: u32 = 100_000;
+        let machine = Loggp::preset("jaguar").unwrap();
+        let (mut shared, names) = (machine, (0..64).map(|p| p / 16).collect::<Vec<_>>());
+        shared.sharing.links[0] = 0.000_58;
+        let nodes = Locality::from_names(&names);
+        let star = |hub: u32| (0..64).filter(move |&p| p != hub).map(move |p| (hub, p));
+        let all_hubs = || (0..4).flat_map(|node| star(16 * node));
+        let turned = |(from, to): (u32, u32)| (to, from);
+        let cases = [
+            ("a star", star(0).collect::<Vec<_>>(), 63),
+            ("a star reversed", star(0).map(turned).collect(), 63),
+            // the port of a node has 16 processes that 3 hubs send to, and a hub that sends to 48
+            ("a hub on each node", all_hubs().collect(), 63),
+            ("a hub on each node, reversed", all_hubs().map(turned).collect(), 63),
+        ];
+        for (name, edges, busiest) in cases {
+            let edges: Vec<_> = edges.into_iter().map(|(from, to)| (from, to, BYTES)).collect();
+            let world = Graph::from_edges(64, &edges).neighborhoods();
+            for algorithm in [Algorithm::Direct, Algorithm::EdgeColoring] {
+                let schedules = world_schedules(algorithm, &world, None, &Tuning::default()).unwrap();
+                let time = |machine, nodes| predict_on(&world, &schedules, 1, machine, &Options::default(), nodes).unwrap();
+                let (with, without) = (time(&shared, Some(&nodes)), time(&machine, None));
+                let needed = f64::from(BYTES) * f64::from(busiest) * 0.000_58;
+                // messages of several hubs meet at their receivers, with or without nodes
+                let bound = (1.1 * needed).max(1.01 * without);
+                assert!(with <= bound, "{name} by {algorithm:?}: {with} us, {without} us without nodes, {needed} us needed");
+            }
+        }
+    }
+
+    /// Hubs that also send elsewhere, and messages that they share a port with: no port passes more
+    /// than it can.
+    #[test]
+    fn hubs_are_no_faster_than_ports() {
+        let names: Vec<_> = (0..96).map(|p| p / 16).collect();
+        // from a process of each of nodes 1 to 5 to all of node 0, and to all of the next node
+        let to_node = |from: u32, node: u32| (16 * node..16 * (node + 1)).map(move |to| (from, to));
+        let edges: Vec<_> = (1..6).flat_map(|node| to_node(16 * node, 0).chain(to_node(16 * node, 1 + node % 5))).collect();
+        for algorithm in [Algorithm::Direct, Algorithm::EdgeColoring] {
+            let slow = time(algorithm, &edges, &names, &[0.01]);
+            assert!(slow >= 0.99 * 5.0 * 16.0 * 10.0, "{algorithm:?}: {slow}");
+        }
     }
 
     /// Processes need not be in the same round: what is sent in others shares the links too.

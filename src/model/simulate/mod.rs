@@ -41,7 +41,8 @@
 //! nodes share, a message between nodes takes (k - 1) G times a factor of at least 1. With B bytes
 //! that leave a node in a round, its port takes at least B times the time per byte of the nearest
 //! links; the network takes at least the mean over all nodes of the bytes times that of their
-//! distance. All messages of the round that share the port, or the network, are slowed alike.
+//! distance. All messages of the round that share the port, or the network, are slowed alike, but
+//! for those whose process at the other end is slower than the port, as a hub is.
 //!
 //! **Free of cost**: copies, except those into and out of packets if [`Options::copy`] is set,
 //! which extend o; reductions; posting a receive; an empty part of a block (it is not sent); and

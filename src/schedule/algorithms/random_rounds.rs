@@ -27,10 +27,11 @@
 //! process, and with `Lambda::Fixed(x)` up to `1 / x` times as many; no extra bytes. Building for
 //! `n` processes with `d` edges each takes `O(n d ln d)` time for RS_N and, by measurement, `O(n d
 //! ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure 10). In the worst
-//! case, where many rows lead to the same few processes, each round looks at every remaining edge.
-//! A round ends when all processes with something to receive are served, so that `n` processes that
-//! send to one take `O(n)`. Memory: 8 bytes per edge, about 40 bytes per process, and 16 bytes per
-//! piece of the result.
+//! case, where many rows lead to the same few processes, each round of RS_NH looks once at every
+//! pair of processes with a message left, however many messages a pair has; a round of the others,
+//! at every message. A round ends when all processes with something to receive are served, so that
+//! `n` processes that send to one take `O(n)`. Memory: 20 bytes per edge for RS_NH, 8 for the
+//! others, about 50 bytes per process, and 16 bytes per piece of the result.
 
 use crate::schedule::grammar::Algorithm;
 use crate::schedule::input::Tuning;
@@ -113,7 +114,7 @@ pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Round
     let mut to_come = graph.degrees().1;
     let mut receivers = to_come.iter().filter(|&&n| n > 0).count();
     let mut done = 0;
-    let mut chosen: Vec<(Rank, Message)> = Vec::with_capacity(active.len());
+    let mut chosen: Vec<(Rank, Taken)> = Vec::with_capacity(active.len());
     let mut lengths: Vec<u32> = Vec::with_capacity(active.len());
     while left > 0 {
         let now = rounds.count + 1;
@@ -129,27 +130,28 @@ pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Round
             if tuning.half_duplex && busy[p as usize] == now {
                 continue;
             }
-            if let Some(message) = rows.take(p, |edge| busy[graph.target(edge) as usize] != now) {
-                busy[graph.target(message.edge as usize) as usize] = now;
+            if let Some(taken) = rows.take(p, |edge| busy[graph.target(edge) as usize] != now) {
+                busy[graph.target(taken.message.edge as usize) as usize] = now;
                 free -= 1;
                 if tuning.half_duplex {
                     busy[p as usize] = now;
                     free -= usize::from(to_come[p as usize] > 0);
                 }
-                chosen.push((p, message));
+                chosen.push((p, taken));
             }
         }
         lengths.clear();
         // messages of length 0 are whole in any case
-        lengths.extend(chosen.iter().map(|c| c.1.length).filter(|&length| length > 0));
+        lengths.extend(chosen.iter().map(|c| c.1.message.length).filter(|&length| length > 0));
         let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
         let threshold = threshold(lambda, &mut lengths, tuning.startup);
-        for &(p, Message { length, edge }) in &chosen {
+        for &(p, Taken { message: Message { length, edge }, run }) in &chosen {
             let begin = rounds.length(graph, edge as usize) - length;
             let sent = length.min(threshold);
             rounds.pieces.push(Piece { edge, round: rounds.count, begin, end: begin + sent });
-            if sent < length {
-                rows.put_back(p, Message { length: length - sent, edge });
+            let rest = (sent < length).then_some(Message { length: length - sent, edge });
+            rows.settle(p, run, rest);
+            if rest.is_some() {
                 continue;
             }
             let to = graph.target(edge as usize) as usize;
@@ -206,15 +208,35 @@ struct Message {
     edge: u32,
 }
 
+/// A message that was taken out of its row, and the position of its run, if rows are heaps.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    message: Message,
+    run: u32,
+}
+
 /// The remaining messages, one row per process, stored at the positions of the process's edges in
 /// the graph.
+///
+/// If rows are heaps, the messages of a row to one receiver form a *run*, a heap of its own, and
+/// the row is a heap of its runs, ordered by their longest messages: if a receiver is not free, no
+/// other message to it is looked at. In one heap for all of them, a process whose receivers are
+/// taken would look at all its messages, and where edges repeat these outnumber its receivers.
 struct Rows<'a> {
     graph: &'a Graph,
+    /// The messages; runs begin at the positions of the row's edges, in the order of receivers.
     messages: Vec<Message>,
     /// Number of messages left in each row.
     length: Vec<u32>,
     /// True if rows are heaps, longest message first, rather than lists.
     heaps: bool,
+    /// Each row's heap of runs: the length of a run's longest message, and, as `edge`, the position
+    /// of its first message. A run of which a message was taken is absent until [`Rows::settle`].
+    runs: Vec<Message>,
+    /// Number of runs in each row's heap.
+    open: Vec<u32>,
+    /// Number of messages left in each run, at the position of its first message.
+    left: Vec<u32>,
     /// Heap operations.
     operations: u64,
     skipped: Vec<Message>,
@@ -223,55 +245,121 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn new(graph: &'a Graph, rounds: &Rounds, variant: Variant, random: &mut Random) -> Self {
         let message = |edge| Message { length: rounds.length(graph, edge), edge: to_u32(edge) };
-        let mut messages: Vec<Message> = (0..graph.edges()).map(message).collect();
-        for p in 0..to_u32(graph.processes()) {
-            let row = &mut messages[graph.edges_of(p)];
+        let processes = graph.processes();
+        let length = (0..to_u32(processes)).map(|p| to_u32(graph.edges_of(p).len())).collect();
+        let heaps = matches!(variant, Variant::RsNh(_));
+        let of_heaps = |n: usize| if heaps { n } else { 0 };
+        let mut rows = Rows {
+            graph,
+            messages: (0..graph.edges()).map(message).collect(),
+            length,
+            heaps,
+            runs: Vec::with_capacity(of_heaps(graph.edges())),
+            open: vec![0; of_heaps(processes)],
+            left: vec![0; of_heaps(graph.edges())],
+            operations: 0,
+            skipped: Vec::new(),
+        };
+        for p in 0..to_u32(processes) {
+            if heaps {
+                rows.find_runs(p, random);
+                continue;
+            }
+            let row = &mut rows.messages[graph.edges_of(p)];
             random.shuffle(row);
-            match variant {
-                Variant::RsN => {}
-                Variant::RsNSort => row.sort_by_key(|m| std::cmp::Reverse(m.length)),
-                Variant::RsNh(_) => (0..row.len() / 2).rev().for_each(|i| sift_down(row, i)),
+            if variant == Variant::RsNSort {
+                row.sort_by_key(|m| std::cmp::Reverse(m.length));
             }
         }
-        let length = (0..to_u32(graph.processes())).map(|p| to_u32(graph.edges_of(p).len())).collect();
-        Rows { graph, messages, length, heaps: matches!(variant, Variant::RsNh(_)), operations: 0, skipped: Vec::new() }
+        rows
     }
 
-    /// Takes the first message whose edge is free out of a row.
-    fn take(&mut self, p: Rank, free: impl Fn(usize) -> bool) -> Option<Message> {
-        let row = &mut self.messages[self.graph.edges_of(p)];
-        let length = &mut self.length[p as usize];
+    /// Divides a row into runs, and makes heaps of each run and of the row. Rows come in order.
+    fn find_runs(&mut self, p: Rank, random: &mut Random) {
+        let (graph, range) = (self.graph, self.graph.edges_of(p));
+        let to = |m: &Message| graph.target(m.edge as usize);
+        let row = &mut self.messages[range.clone()];
+        row.sort_unstable_by_key(|m| (to(m), m.edge));
+        let mut begin = range.start;
+        let mut runs: Vec<(u32, Message)> = Vec::with_capacity(row.len());
+        for run in row.chunk_by_mut(|a, b| to(a) == to(b)) {
+            let first = run[0].edge;
+            (0..run.len() / 2).rev().for_each(|i| sift_down(run, i));
+            runs.push((first, Message { length: run[0].length, edge: to_u32(begin) }));
+            self.left[begin] = to_u32(run.len());
+            begin += run.len();
+        }
+        // in the order of first edges, so that without repeated edges the row is shuffled as a list
+        // of its messages would be
+        runs.sort_unstable_by_key(|run| run.0);
+        self.open[p as usize] = to_u32(runs.len());
+        self.runs.extend(runs.iter().map(|run| run.1));
+        let row = &mut self.runs[range.start..];
+        random.shuffle(row);
+        (0..row.len() / 2).rev().for_each(|i| sift_down(row, i));
+        self.runs.resize(range.end, Message { length: 0, edge: 0 });
+    }
+
+    /// Takes the first message whose edge is free out of a row; [`Rows::settle`] must follow before
+    /// the next one of the row is taken. Edges to one receiver are free, or not, together.
+    fn take(&mut self, p: Rank, free: impl Fn(usize) -> bool) -> Option<Taken> {
+        let range = self.graph.edges_of(p);
         if !self.heaps {
+            let (row, length) = (&mut self.messages[range], &mut self.length[p as usize]);
             let i = row[..*length as usize].iter().position(|m| free(m.edge as usize))?;
             *length -= 1;
             row.swap(i, *length as usize);
-            return Some(row[*length as usize]);
+            return Some(Taken { message: row[*length as usize], run: 0 });
         }
+        let (row, open) = (&mut self.runs[range], &mut self.open[p as usize]);
         let mut taken = None;
         self.skipped.clear();
-        while *length > 0 && taken.is_none() {
+        while *open > 0 && taken.is_none() {
             let longest = row[0];
-            *length -= 1;
-            row.swap(0, *length as usize);
-            sift_down(&mut row[..*length as usize], 0);
+            *open -= 1;
+            row.swap(0, *open as usize);
+            sift_down(&mut row[..*open as usize], 0);
             self.operations += 1;
-            if free(longest.edge as usize) {
-                taken = Some(longest);
+            if free(self.messages[longest.edge as usize].edge as usize) {
+                taken = Some(longest.edge);
             } else {
                 self.skipped.push(longest);
             }
         }
         self.operations += self.skipped.len() as u64;
-        for &message in &self.skipped {
-            insert(row, length, message);
+        for &run in &self.skipped {
+            insert(row, open, run);
         }
-        taken
+        let run = taken?;
+        self.length[p as usize] -= 1;
+        let left = &mut self.left[run as usize];
+        *left -= 1;
+        let messages = &mut self.messages[run as usize..][..=*left as usize];
+        messages.swap(0, *left as usize);
+        let (heap, message) = messages.split_at_mut(*left as usize);
+        if !heap.is_empty() {
+            self.operations += 1;
+            sift_down(heap, 0);
+        }
+        Some(Taken { message: message[0], run })
     }
 
-    /// Returns the remainder of a message to its heap.
-    fn put_back(&mut self, p: Rank, rest: Message) {
-        self.operations += 1;
-        insert(&mut self.messages[self.graph.edges_of(p)], &mut self.length[p as usize], rest);
+    /// Returns a run, of which a message was taken, to its row, with the rest of the message.
+    fn settle(&mut self, p: Rank, run: u32, rest: Option<Message>) {
+        if !self.heaps {
+            // nothing is cut
+            return;
+        }
+        let left = &mut self.left[run as usize];
+        if let Some(rest) = rest {
+            self.length[p as usize] += 1;
+            insert(&mut self.messages[run as usize..], left, rest);
+        }
+        if *left > 0 {
+            self.operations += 1;
+            let longest = Message { length: self.messages[run as usize].length, edge: run };
+            insert(&mut self.runs[self.graph.edges_of(p)], &mut self.open[p as usize], longest);
+        }
     }
 }
 
@@ -409,6 +497,20 @@ mod tests {
                 let (_, count) = build_variant(&Graph::from_edges(n, &edges), Variant::RsNh(Lambda::One), &tuning);
                 assert_eq!((count.rounds, count.heap_operations), (n - 1, u64::from(n - 1)));
             }
+        }
+    }
+
+    /// Many edges between few processes: work by the edge, and no more rounds than are needed.
+    #[test]
+    fn repeated_edges_take_linear_time() {
+        let (n, edges) = (8, 40_000);
+        let mut random = Random::new(8);
+        let list: Vec<_> = (0..edges).map(|_| (random.below(n), random.below(n), 1 + random.below(100_000))).collect();
+        let graph = Graph::from_edges(n, &list);
+        for lambda in [Lambda::One, Lambda::Incremental] {
+            let (rounds, count) = build_variant(&graph, Variant::RsNh(lambda), &Tuning { startup: 1e3, ..Tuning::default() });
+            assert!(count.heap_operations <= 16 * edges, "{count:?}");
+            assert!(lambda != Lambda::One || rounds.count <= graph.max_degree() + graph.max_degree() / 50, "{count:?}");
         }
     }
 
