@@ -296,7 +296,7 @@ mod tests {
         assert!(spent < BRIEF + 2.0 * 8.0 * 2e-3 && calls < 2 + 16 * MOST, "{spent} s, {calls} calls");
     }
 
-    /// Three single calls of each choose wrong in 9 % of these cases, and in 19 % of those with
+    /// Three single calls of each choose wrong in 12 % of these cases, and in 20 % of those with
     /// three candidates. No race takes much longer than patience lasts.
     #[test]
     fn brief_choices_are_good_under_noise() {
