@@ -125,10 +125,6 @@ impl Round {
     pub(super) fn put_to_blocks(&mut self, targets: Range<usize>) {
         let Self { outs, inputs, to_all, staging, link, failure, stuck, stays, .. } = self;
         let Ok(window) = link.landing.attached() else { return };
-        let mut note = |place: &mut Place, e| {
-            *place = Place::Nowhere;
-            failure.get_or_insert(e);
-        };
         for out in &mut outs[targets.clone()] {
             if out.left {
                 continue;
@@ -140,22 +136,22 @@ impl Round {
             }
             let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
             let packed = (out.in_place).or_else(|| (!out.in_pieces).then(|| staging[out.staged + header::BYTES..].as_ptr()));
-            let mut place = Place::There;
             // SAFETY: header and staging buffer are the executor's; the caller of `bind` vouches
             // for the blocks.
-            if let Err(e) = unsafe { put_pieces(window, out, packed, blocks) } {
-                note(&mut place, e);
+            let put = unsafe { put_pieces(window, out, packed, blocks) };
+            out.tell(if put.is_ok() { Place::There } else { Place::Nowhere });
+            if let Err(e) = put {
+                failure.get_or_insert(e);
             }
-            out.tell(place);
         }
         let put = |out: &OutMessage| !out.left && out.straight;
         for out in outs[targets].iter_mut().filter(|out| put(out)) {
-            if let Err(e) = window.flush(out.slot.rank) {
-                // what is refused here may still be under way
+            let Err(e) = window.flush(out.slot.rank) else { continue };
+            failure.get_or_insert(e);
+            // once more: what is refused may still be under way to memory of the program's
+            if window.flush(out.slot.rank).is_err() {
                 (*stuck, *stays) = (true, true);
-                let mut place = Place::Nowhere;
-                note(&mut place, e);
-                out.tell(place);
+                out.tell(Place::Nowhere);
             }
         }
     }
