@@ -13,7 +13,7 @@ void *malloc(size_t size) { return scarce > 0 && size >= scarce ? NULL : __libc_
 void *calloc(size_t n, size_t size) { return scarce > 0 && n * size >= scarce ? NULL : __libc_calloc(n, size); }
 
 /* what is refused, how many of it, and of which length (0: any); how many have been */
-typedef enum { NOTHING, SENDS, LAST, RECEIVES } kind;
+typedef enum { NOTHING, SENDS, LAST, RECEIVES, SUMS } kind;
 static kind refusing;
 static int times, length, refused;
 
@@ -32,6 +32,10 @@ int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   int posted = source == MPI_ANY_SOURCE && tag == MPI_ANY_TAG && count == 4032;
   return posted && refuse(RECEIVES, count) ? MPI_ERR_OTHER : PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+int MPI_Reduce_local(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op) {
+  return refuse(SUMS, count) ? MPI_ERR_OTHER : PMPI_Reduce_local(in, inout, count, type, op);
 }
 
 enum { N = 100, ANSWER = 24 };
@@ -193,6 +197,27 @@ static void operations(void) {
   FAILS_ON(MPIX_Sparse_window_free(&window), 1);
 }
 
+/* process 1 cannot apply an operation: nobody waits for what that would have returned, neither in a
+   flush nor in the fence */
+static void applied(int flushes) {
+  long double wide[2] = {1, 2}, one = 1, got = -1;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_node_size", "1");
+  window = NULL;
+  OK(MPIX_Sparse_window_create(wide, 2, MPI_LONG_DOUBLE, info, comm, &window));
+  MPI_Info_free(&info);
+  refuse_at(1, SUMS, 1, 0);
+  int code = MPI_SUCCESS;
+  if (test_rank == 0) OK(MPIX_Sparse_window_fetch_and_op(&one, &got, 1, 1, &(MPI_Aint){1}, MPI_SUM, window));
+  if (test_rank == 0 && flushes) code = MPIX_Sparse_window_flush(window);
+  int then = MPIX_Sparse_window_fence(window);
+  CHECK((code != MPI_SUCCESS || then != MPI_SUCCESS) == (test_rank < 2), "flush: %d, fence: %s", code, test_message(then));
+  were_refused(1, 1);
+  MPIX_Sparse_window_free(&window);
+  MPI_Barrier(comm);
+}
+
 /* receives are refused where a window is made, or there is no memory for them: all get the error */
 static void made(void) {
   MPI_Datatype lengthy;
@@ -223,6 +248,7 @@ int main(int argc, char **argv) {
   receives(1), receives(2);
   last(0, 0), last(0, 1), last(2000, 0), last(2000, 1);
   operations();
+  applied(0), applied(1);
   made();
   MPI_Comm_free(&comm);
   return test_finish();

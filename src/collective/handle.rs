@@ -443,12 +443,14 @@ impl BoundNeighborhood {
         bound.settle(ended)
     }
 
-    /// The tag of the next collective, which this algorithm runs.
+    /// The tag of the next collective, which this algorithm runs by an executor.
     #[inline]
-    fn tag(&self, algorithm: Algorithm) -> Result<i32> {
+    fn tag(&self, algorithm: Algorithm, executor: &Any) -> Result<i32> {
         if algorithm.entry().one_round() {
             return Ok(self.tags.one());
         }
+        // or the number would be lost, here alone
+        executor.has_numbers(1)?;
         let mut tag = [0];
         self.tags.next(&mut tag)?;
         Ok(tag[0])
@@ -507,7 +509,8 @@ impl BoundNeighborhood {
             let mut runner = self.runner()?;
             let algorithm = runner.choice.algorithm;
             let bound = runner.bind(buffers, &self.pool)?;
-            self.execute(bound, self.tag(algorithm)?)
+            let tag = self.tag(algorithm, &bound.executor)?;
+            self.execute(bound, tag)
         }
     }
 
@@ -541,7 +544,8 @@ impl BoundNeighborhood {
                 self.outstanding.until(self.yields(), || barrier.test())?;
             }
             let begin = mpi::time();
-            let result = self.execute(bound, self.tag(algorithm)?);
+            let tag = self.tag(algorithm, &bound.executor)?;
+            let result = self.execute(bound, tag);
             Ok((result, mpi::time() - begin))
         })?;
         if comparison.is_complete() {

@@ -131,7 +131,13 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
     let Some((times, origin)) = puts::learn(comm, first, notice)? else {
         return Ok((false, "the times of puts cannot be measured".into()));
     };
-    let barrier = if notice == Notice::Barrier { Some(barrier::time(comm)?) } else { None };
+    let mut barrier = None;
+    if notice == Notice::Barrier {
+        barrier = barrier::time(comm)?;
+        if barrier.is_none() {
+            return Ok((false, "the time of a barrier of all processes cannot be measured".into()));
+        }
+    }
     let own = predict(n, unit.into(), &times, barrier);
     let slowest = coll::allreduce(comm, own.map(|time| to_int::<i64>(whole((1000.0 * time).min(1e18)))), Reduction::Max)?;
     let [messages, puts, plans, barrier] = slowest.map(|time| time as f64 / 1000.0);

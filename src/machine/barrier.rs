@@ -3,8 +3,9 @@
 //! It is measured by each set call that needs it, as it depends on all processes and where they
 //! are, and is over soon: no file keeps it.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::barrier::Barrier;
+use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::peer::now;
@@ -16,20 +17,46 @@ const TAG: i32 = 1;
 const TIMES: usize = 7;
 const TOGETHER: usize = 4;
 
-/// Returns the microseconds of a barrier, the median of some, as this process sees it. Collective.
+/// Microseconds that all may take: else MPI has refused something to another process.
+const DEADLINE: f64 = 3e6;
+
+/// Returns the microseconds of a barrier, the median of some, as this process sees it; `None` on all
+/// processes if MPI refuses something. Collective.
 ///
-/// Cost: a duplicate of the communicator, and 32 barriers.
-pub fn time(comm: &Comm) -> Result<f64> {
-    let comm = comm.again()?;
-    let mut barrier = Barrier::new(comm.rank()?, comm.size()?, TAG, u32::max);
+/// Cost: a duplicate of the communicator, 32 barriers, and a reduction.
+pub fn time(comm: &Comm) -> Result<Option<f64>> {
+    let own = comm.again()?;
+    let mut barrier = Barrier::new(own.rank()?, own.size()?, TAG, u32::max);
+    let measured = measure(&mut barrier, &own);
+    if measured.is_err() {
+        barrier.give_up();
+        own.mismatch(own.rank()?);
+    }
+    match coll::share_outcome(comm, measured) {
+        Ok(time) => Ok(Some(time)),
+        Err(e) if matches!(*e, Error::Gone { .. }) => Err(e),
+        Err(e) => {
+            log::info!("the time of a barrier cannot be measured: {e}");
+            Ok(None)
+        }
+    }
+}
+
+fn measure(barrier: &mut Barrier, comm: &Comm) -> Result<f64> {
     let mut times = Vec::with_capacity(TIMES);
-    let mut patience = Patience::default();
+    let (mut patience, deadline) = (Patience::default(), now() + DEADLINE);
     for round in 0..=TIMES {
         let began = now();
         for _ in 0..TOGETHER {
-            if let Err(e) = pass(&mut barrier, &mut patience, &comm) {
-                barrier.give_up();
-                return Err(e);
+            barrier.arm(comm)?;
+            barrier.enter(0, comm)?;
+            while barrier.progress(comm)?.is_none() {
+                if patience.is_over() {
+                    patience.look_at_all(comm)?;
+                    if now() > deadline {
+                        return Err(Error::Internal("a process does not enter the barrier".into()).into());
+                    }
+                }
             }
         }
         if round > 0 {
@@ -38,16 +65,4 @@ pub fn time(comm: &Comm) -> Result<f64> {
     }
     times.sort_unstable_by(f64::total_cmp);
     Ok(times[TIMES / 2])
-}
-
-/// Runs one barrier. Fails if a process has ended.
-fn pass(barrier: &mut Barrier, patience: &mut Patience, comm: &Comm) -> Result<()> {
-    barrier.arm(comm)?;
-    barrier.enter(0, comm)?;
-    while barrier.progress(comm)?.is_none() {
-        if patience.is_over() {
-            patience.look_at_all(comm)?;
-        }
-    }
-    Ok(())
 }

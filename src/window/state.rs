@@ -383,12 +383,24 @@ impl State {
 
     /// Applies a batch of the current epoch and answers.
     fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
-        // what cannot be applied is not waited for
+        // a batch that cannot be applied is counted, too: nobody waits for it
         let results = self.apply(source, Reader::new(bytes, length));
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
-        let results = results?;
         let head = |content| Head { content, lost: false, epoch: header.epoch };
+        let results = match results {
+            Ok(results) => results,
+            Err(e) => {
+                // its source may wait for results, or for an answer
+                let told = if header.epoch == self.epoch {
+                    self.tell_lost(source)
+                } else {
+                    let empty = self.fresh(source);
+                    self.answer(source, head(Content::Acknowledgement), empty)
+                };
+                return Err(told.err().unwrap_or(e));
+            }
+        };
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
         match results {
             Some(results) => self.answer(source, head(Content::Results), results),
@@ -407,7 +419,11 @@ impl State {
             self.note_lost(source, "operations on this process's elements were lost");
         }
         self.peer(source).acknowledge(header.applied);
-        let results = self.apply(source, Reader::new(bytes, length))?;
+        let results = match self.apply(source, Reader::new(bytes, length)) {
+            Ok(results) => results,
+            // its source may wait for results
+            Err(e) => return self.tell_lost(source).and(Err(e)),
+        };
         let head = Head { content: Content::Results, lost: false, epoch: header.epoch };
         results.map_or(Ok(()), |results| self.answer(source, head, results))
     }

@@ -274,8 +274,8 @@ impl Held<'_, Window> {
     fn ship(&mut self, target: u32, content: Content) -> Result<()> {
         if !self.state.peer(target).takes_another() {
             self.wait(&[target], |window| window.state.peer(target).takes_another())?;
-            // of another thread
-            self.check_free()?;
+            // whatever another thread has done, or met, meanwhile
+            self.usable()?;
         }
         let batch = self.state.take_batch(target);
         self.state.send(target, content, batch)?;
@@ -436,6 +436,10 @@ impl Held<'_, Window> {
             self.wait(&listed, |window| {
                 listed.iter().zip(&sent).all(|(&target, &sent)| window.state.peer(target).has_applied(sent))
             })?;
+            // an error that another thread has met gives up the results of all
+            if let Some(failure) = &self.failure {
+                return Err(failure.clone());
+            }
         }
         let Window { state, listed, .. } = &mut **self;
         listed.retain(|&target| {

@@ -125,7 +125,7 @@ impl State {
             // SAFETY: whoever made the request vouches for the buffers.
             unsafe { joined.put(|entry, error| executor.spoil(entry, error)) };
         }
-        if let [first, _, ..] = &self.leases[..] {
+        if let ([first, _, ..], None) = (&self.leases[..], &self.verification) {
             first.executor.has_numbers(self.leases.len() as u64)?;
         }
         for k in 0..self.leases.len() {
@@ -145,7 +145,9 @@ impl State {
     /// Starts the comparison of arguments between the ends of all edges.
     #[cold]
     fn verify(&mut self) {
-        let matches = self.leases.iter().try_for_each(|lease| lease.executor.can_start());
+        let many = self.leases.len() as u64;
+        let starts = |lease: &Lease| lease.executor.can_start().and_then(|()| lease.executor.has_numbers(many));
+        let matches = self.leases.iter().try_for_each(starts);
         let Some(verification) = &mut self.verification else { return };
         let bound = &verification.bound;
         let fields: Fields = self.captured.iter().map(CapturedArguments::buffers).collect();

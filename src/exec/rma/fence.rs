@@ -210,6 +210,8 @@ impl Round {
         self.link.close();
         // messages of the barrier, and news of its end, may come that nobody receives
         self.link.comm().mismatch(to_u32(self.me));
+        // who has been told where blocks lie may still put there
+        self.stuck |= self.ins.iter().any(|recv| recv.state == InState::Put && recv.is_offered());
         (self.exposed, self.accessed) = (false, true);
         let pending = self.answers.pending();
         let mut stuck = self.give_up_answers(&pending);
