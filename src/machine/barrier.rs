@@ -20,8 +20,8 @@ const TOGETHER: usize = 4;
 /// Microseconds that all may take: else MPI has refused something to another process.
 const DEADLINE: f64 = 3e6;
 
-/// Returns the microseconds of a barrier, the median of some, as this process sees it; `None` on all
-/// processes if MPI refuses something. Collective.
+/// Returns the microseconds of a barrier, the median of some, as this process sees it; `None` on
+/// all processes if MPI refuses something. Collective.
 ///
 /// Cost: a duplicate of the communicator, 32 barriers, and a reduction.
 pub fn time(comm: &Comm) -> Result<Option<f64>> {
