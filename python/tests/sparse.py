@@ -197,6 +197,7 @@ check(Loggp.of(alone) == given, str(Loggp.of(alone)))
 raises(MPI.Exception, lambda: Loggp(-1, 1, 1, 1, 1).set(alone))
 if n > 1:
     found = Loggp.measure(alone, {"loggp_seconds": 0.05, "loggp_bytes": 4096})
-    check(found.send_overhead > 0 and found.gap_per_byte > 0, str(found))
+    # where processes share cores, the time of a send can be lost in the noise of others
+    check(found.send_overhead >= 0 and found.latency > 0 and found.gap_per_byte > 0, str(found))
 alone.Free()
 finish()
