@@ -13,7 +13,6 @@ use crate::model::puts::{Notice, Predicted, Times, puts_pay};
 use crate::mpi;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::landing::Target;
 use crate::mpi::window;
 use crate::schedule::Algorithm;
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
@@ -207,7 +206,7 @@ pub fn choose(
             Wanted::Messages | Wanted::Rma => String::new(),
         };
         let (notice, how) = notice(hints);
-        let target = if notice == Notice::Epoch { Target::Active } else { Target::Passive };
+        let target = puts::target(notice);
         let fenced = if notice == Notice::Barrier { Some(fenced(&puts, selected, comm)?) } else { None };
         let straight = if fenced.is_none() {
             "plans put long blocks straight where they are received"

@@ -69,6 +69,11 @@ pub type Found = (Times, Origin);
 /// What the process has measured.
 static MEMORY: Memory<(Place, Way), Times> = Memory::new();
 
+/// Returns who takes part in epochs, if targets learn of puts so.
+pub fn target(notice: Notice) -> Target {
+    if notice == Notice::Epoch { Target::Active } else { Target::Passive }
+}
+
 /// Finds out how long puts and messages take between process 0 and the first process on another
 /// node, or process 1 if there is only one node. Returns the same on all processes; `None` if it
 /// cannot be measured.
@@ -114,8 +119,7 @@ fn between(comm: &Comm, peer: u32, notice: Notice) -> Result<Option<Times>> {
     let me = comm.rank()?;
     let other = if me == 0 { Some(peer) } else { (me == peer).then_some(0) };
     let bytes = if other.is_some() { DATA + PLACES * LONGEST } else { 0 };
-    let target = if notice == Notice::Epoch { Target::Active } else { Target::Passive };
-    let landing = match Landing::new(bytes, target, comm.again()?)? {
+    let landing = match Landing::new(bytes, target(notice), comm.again()?)? {
         Ok(landing) => landing,
         Err(e) => {
             log::info!("puts cannot be measured, as no window can be made: {e}");

@@ -71,6 +71,13 @@ pub fn whole_signed(value: f64) -> i64 {
     value as i64
 }
 
+/// The word with these low and high 32 bits.
+#[inline]
+#[must_use]
+pub fn of_halves(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
 /// The low 32 bits of a word.
 #[inline]
 #[must_use]

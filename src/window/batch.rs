@@ -164,6 +164,12 @@ const NO_GROUP: u16 = u16::MAX;
 pub struct Batch {
     /// As long as the batch may become, and [`SPARE`] bytes.
     bytes: Storage,
+    filled: Mark,
+}
+
+/// How far a batch has been filled.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark {
     end: usize,
     /// The last group, if the next operation may go on with it: its key, where its head is, and its
     /// elements, which the head gets once the group ends. Otherwise [`NO_GROUP`].
@@ -176,16 +182,8 @@ pub struct Batch {
     results: usize,
 }
 
-/// The state of a batch beside its bytes.
-#[derive(Debug, Clone, Copy)]
-pub struct Mark {
-    end: usize,
-    key: u16,
-    elements: u16,
-    head: usize,
-    last: i64,
-    results: usize,
-}
+/// The mark of a batch without operations.
+const EMPTY: Mark = Mark { end: HEADER, key: NO_GROUP, elements: 0, head: 0, last: 0, results: 0 };
 
 impl Batch {
     /// An empty batch that takes `capacity` bytes, header included.
@@ -195,7 +193,7 @@ impl Batch {
 
     /// An empty batch in memory that is longer than it by [`SPARE`] bytes.
     pub fn over(bytes: Storage) -> Batch {
-        Batch { bytes, end: HEADER, key: NO_GROUP, elements: 0, head: 0, last: 0, results: 0 }
+        Batch { bytes, filled: EMPTY }
     }
 
     /// Returns the number of the buffer that it is in, if it is in one.
@@ -211,25 +209,23 @@ impl Batch {
 
     /// Returns where it ends, for [`Batch::rewind`].
     pub fn mark(&self) -> Mark {
-        let &Batch { end, key, elements, head, last, results, .. } = self;
-        Mark { end, key, elements, head, last, results }
+        self.filled
     }
 
     /// Removes the operations that were added after it ended there. It must not have been sent.
     pub fn rewind(&mut self, mark: Mark) {
-        let Mark { end, key, elements, head, last, results } = mark;
-        (self.end, self.key, self.elements, self.head, self.last, self.results) = (end, key, elements, head, last, results);
+        self.filled = mark;
     }
 
     /// Removes all operations.
     pub fn clear(&mut self) {
-        (self.end, self.key, self.last, self.results) = (HEADER, NO_GROUP, 0, 0);
+        self.filled = EMPTY;
     }
 
     /// Returns true if there are no operations.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.end == HEADER
+        self.filled.end == HEADER
     }
 
     fn capacity(&self) -> usize {
@@ -241,67 +237,67 @@ impl Batch {
     #[inline]
     pub fn run_room(&self, kind: Kind, size: usize) -> usize {
         let values = kind.values() * size;
-        let Some(room) = self.capacity().checked_sub(self.end + HEAD + MOST_OF_RUN) else { return 0 };
+        let Some(room) = self.capacity().checked_sub(self.filled.end + HEAD + MOST_OF_RUN) else { return 0 };
         let most = usize::from(MOST_GROUP);
         let by_values = room.checked_div(values).unwrap_or(most).min(most);
         if !kind.returns() {
             return by_values;
         }
-        let returned = self.capacity() - HEADER - self.results;
+        let returned = self.capacity() - HEADER - self.filled.results;
         by_values.min(returned.checked_div(size).unwrap_or(most))
     }
 
     /// Returns true if an operation on one element of `size` bytes fits.
     #[inline]
     pub fn takes_one(&self, kind: Kind, size: usize) -> bool {
-        let returned = if kind.returns() { HEADER + self.results + size } else { 0 };
-        (self.end + HEAD + SPARE + kind.values() * size).max(returned) <= self.capacity()
+        let returned = if kind.returns() { HEADER + self.filled.results + size } else { 0 };
+        (self.filled.end + HEAD + SPARE + kind.values() * size).max(returned) <= self.capacity()
     }
 
     #[inline]
     fn write_index(&mut self, index: u64) {
         let index = index.cast_signed();
-        self.write_distance(index - self.last);
-        self.last = index;
+        self.write_distance(index - self.filled.last);
+        self.filled.last = index;
     }
 
     #[inline]
     fn write_distance(&mut self, distance: i64) {
         let (word, length) = encoded(folded(distance));
-        self.bytes[self.end..self.end + 8].copy_from_slice(&word.to_le_bytes());
-        self.end += length;
+        self.bytes[self.filled.end..self.filled.end + 8].copy_from_slice(&word.to_le_bytes());
+        self.filled.end += length;
     }
 
     /// Ends the last group: its head says how many elements it has.
     #[inline]
     fn seal(&mut self) {
-        if self.key != NO_GROUP {
-            self.bytes[self.head + 2..self.head + HEAD].copy_from_slice(&self.elements.to_le_bytes());
-            self.key = NO_GROUP;
+        if self.filled.key != NO_GROUP {
+            self.bytes[self.filled.head + 2..self.filled.head + HEAD].copy_from_slice(&self.filled.elements.to_le_bytes());
+            self.filled.key = NO_GROUP;
         }
     }
 
     #[inline]
     fn begin(&mut self, kind: u8, operator: u8, elements: u16) {
         let [low, high] = elements.to_le_bytes();
-        self.bytes[self.end..self.end + HEAD].copy_from_slice(&[kind, operator, low, high]);
-        self.end += HEAD;
+        self.bytes[self.filled.end..self.filled.end + HEAD].copy_from_slice(&[kind, operator, low, high]);
+        self.filled.end += HEAD;
     }
 
     /// Returns true if the last group is of this kind and operator.
     #[inline]
     pub fn goes_on(&self, kind: Kind, operator: u8) -> bool {
-        self.key == key_of(kind, operator)
+        self.filled.key == key_of(kind, operator)
     }
 
     /// Adds an operation on one element of `size` bytes. There must be room. Returns where its
     /// values begin, and true if it begins a group.
     #[inline]
     pub fn push(&mut self, kind: Kind, operator: u8, index: u64, size: usize, values: [&[u8]; 2]) -> (usize, bool) {
-        let begins = !self.goes_on(kind, operator) || self.elements == MOST_GROUP;
+        let begins = !self.goes_on(kind, operator) || self.filled.elements == MOST_GROUP;
         if begins {
             self.seal();
-            (self.key, self.head, self.elements) = (key_of(kind, operator), self.end, 0);
+            (self.filled.key, self.filled.head, self.filled.elements) = (key_of(kind, operator), self.filled.end, 0);
             self.begin(kind as u8, operator, 0);
         }
         (self.write_one(kind, index, size, values), begins)
@@ -310,15 +306,15 @@ impl Batch {
     /// Writes an operation of the last group. There must be room. Returns where its values begin.
     #[inline]
     fn write_one(&mut self, kind: Kind, index: u64, size: usize, values: [&[u8]; 2]) -> usize {
-        self.elements += 1;
+        self.filled.elements += 1;
         self.write_index(index);
-        let at = self.end;
+        let at = self.filled.end;
         for value in &values[..kind.values()] {
-            self.bytes[self.end..self.end + size].copy_from_slice(&value[..size]);
-            self.end += size;
+            self.bytes[self.filled.end..self.filled.end + size].copy_from_slice(&value[..size]);
+            self.filled.end += size;
         }
         if kind.returns() {
-            self.results += size;
+            self.filled.results += size;
         }
         at
     }
@@ -327,7 +323,7 @@ impl Batch {
     /// nothing, if that is of another kind or operator, or there is no room. Cannot panic.
     #[inline(always)]
     pub fn push_on<const SIZE: usize>(&mut self, kind: Kind, operator: u8, index: u64, values: [&[u8; SIZE]; 2]) -> bool {
-        let Batch { bytes, end, key, elements, last, results, .. } = self;
+        let Batch { bytes, filled: Mark { end, key, elements, last, results, .. } } = self;
         let (length, returned) = (kind.values() * SIZE, if kind.returns() { SIZE } else { 0 });
         // as in `takes_one`
         let most = bytes.len() - SPARE;
@@ -365,20 +361,20 @@ impl Batch {
         if run.distance != 1 {
             self.write_distance(run.distance);
         }
-        self.last = run.last(elements);
-        let (begin, length) = (self.end, usize::from(elements) * size);
-        self.end += kind.values() * length;
+        self.filled.last = run.last(elements);
+        let (begin, length) = (self.filled.end, usize::from(elements) * size);
+        self.filled.end += kind.values() * length;
         if kind.returns() {
-            self.results += length;
+            self.filled.results += length;
         }
-        &mut self.bytes[begin..self.end]
+        &mut self.bytes[begin..self.filled.end]
     }
 
     /// Adds bytes that are no operation: a result.
     pub fn append(&mut self, length: usize) -> &mut [u8] {
-        let begin = self.end;
-        self.end += length;
-        &mut self.bytes[begin..self.end]
+        let begin = self.filled.end;
+        self.filled.end += length;
+        &mut self.bytes[begin..self.filled.end]
     }
 
     /// Returns the values of an operation, from where `push` has put them on.
@@ -390,12 +386,12 @@ impl Batch {
     /// Reads the operations.
     pub fn reader(&mut self) -> Reader<'_> {
         self.seal();
-        Reader::new(&self.bytes, self.end)
+        Reader::new(&self.bytes, self.filled.end)
     }
 
     /// Writes the header, and returns the message.
     pub fn message(&mut self, header: Header) -> &[u8] {
-        let end = self.end;
+        let end = self.filled.end;
         &self.message_with_spare(header)[..end]
     }
 
@@ -404,7 +400,7 @@ impl Batch {
     pub fn message_with_spare(&mut self, header: Header) -> &[u8] {
         self.seal();
         self.bytes[..HEADER].copy_from_slice(&header.bytes());
-        &self.bytes[..self.end + SPARE]
+        &self.bytes[..self.filled.end + SPARE]
     }
 }
 
@@ -574,7 +570,7 @@ mod tests {
                 assert_eq!(read(message, size), pushed);
                 assert_eq!(Header::of(message), HEADER_OF_ALL);
                 batch.clear();
-                assert!(batch.is_empty() && batch.results == 0);
+                assert!(batch.is_empty() && batch.filled.results == 0);
             }
         }
     }
@@ -597,7 +593,7 @@ mod tests {
                 }
                 other.push(kind, 2, index, 8, slices);
             }
-            assert_eq!(one.results, other.results);
+            assert_eq!(one.filled.results, other.filled.results);
             assert_eq!(one.message(HEADER_OF_ALL), other.message(HEADER_OF_ALL));
             assert!(!one.push_on(kind, 2, 0, [&values[0], &values[1]]), "the group has ended");
         }

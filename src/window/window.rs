@@ -107,6 +107,12 @@ impl Window {
     #[inline]
     fn usable(&self) -> Result<()> {
         self.check_free()?;
+        self.has_not_failed()
+    }
+
+    /// Fails if an earlier error has ended the window.
+    #[inline]
+    fn has_not_failed(&self) -> Result<()> {
         self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
@@ -437,9 +443,7 @@ impl Held<'_, Window> {
                 listed.iter().zip(&sent).all(|(&target, &sent)| window.state.peer(target).has_applied(sent))
             })?;
             // an error that another thread has met gives up the results of all
-            if let Some(failure) = &self.failure {
-                return Err(failure.clone());
-            }
+            self.has_not_failed()?;
         }
         let Window { state, listed, .. } = &mut **self;
         listed.retain(|&target| {

@@ -49,7 +49,7 @@ impl GatheredGraph<'_> {
     pub fn far_edges(&self) -> Option<u64> {
         let (graph, nodes) = self.graph.as_ref().zip(self.nodes.as_ref())?;
         let far = graph.iter().filter(|&(source, target, _)| !nodes.is_near(source, target));
-        Some(far.map(|_| 1).sum())
+        Some(far.count() as u64)
     }
 
     /// The direction of each edge of the graph, on process 0. Collective.

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::mpi::landing::{Flag, Landing};
 use crate::mpi::p2p::Requests;
 use crate::topology::neighborhood::Rank;
-use crate::util::cast::to_u32;
+use crate::util::cast::{high_half, low_half, of_halves};
 
 /// Bytes of a word, and of the two words of a target.
 const WORD: u64 = 8;
@@ -36,7 +36,7 @@ impl Announcements {
     /// Cost: a message of 8 bytes against each edge.
     pub fn new(landing: &Landing, begin: u64, (sources, targets): (&[Rank], &[Rank]), tag: i32) -> Result<Announcements> {
         let places = (0..targets.len() as u64).map(|target| begin + target * WORDS as u64);
-        let halves = |at: u64| vec![to_u32(at & u64::from(u32::MAX)), to_u32(at >> 32)];
+        let halves = |at: u64| vec![low_half(at), high_half(at)];
         let mut out: Vec<(u32, Vec<u32>)> = targets.iter().copied().zip(places.clone().map(halves)).collect();
         let mut into: Vec<(u32, Vec<u32>)> = sources.iter().map(|&rank| (rank, vec![0; 2])).collect();
         for word in places.flat_map(|at| [at, at + WORD]) {
@@ -44,8 +44,7 @@ impl Announcements {
         }
         landing.sync()?;
         Requests::default().exchange(&mut out, &mut into, tag, landing.comm())?;
-        let whole = |(_, halves): &(u32, Vec<u32>)| u64::from(halves[1]) << 32 | u64::from(halves[0]);
-        let at_sources = into.iter().map(|place| (whole(place), Default::default())).collect();
+        let at_sources = into.iter().map(|(_, place)| (of_halves(place[0], place[1]), Default::default())).collect();
         Ok(Announcements { begin, at_sources })
     }
 

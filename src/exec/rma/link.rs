@@ -19,7 +19,7 @@ use crate::mpi::message::{self, Mode, bytes_at};
 use crate::mpi::p2p::Requests;
 use crate::schedule::Algorithm;
 use crate::topology::neighborhood::{Neighborhood, Rank};
-use crate::util::cast::{to_int, to_u32};
+use crate::util::cast::{high_half, low_half, of_halves, to_int};
 use crate::util::turns::Turns;
 
 /// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, the news
@@ -111,9 +111,8 @@ impl Link {
             sources.iter().for_each(|slot| landing.flag(slot.flag()).store(0, Ordering::Release));
             landing.sync()?;
         }
-        let words = |slot: &Slot| {
-            let half = |value: u64, shift: u32| to_u32(value >> shift & u64::from(u32::MAX));
-            vec![half(slot.offset, 0), half(slot.offset, 32), half(slot.capacity, 0), half(slot.capacity, 32)]
+        let words = |&Slot { offset, capacity, .. }: &Slot| {
+            vec![low_half(offset), high_half(offset), low_half(capacity), high_half(capacity)]
         };
         let mut out: Vec<(u32, Vec<u32>)> = sources.iter().map(|slot| (slot.rank, words(slot))).collect();
         let announcements = fenced.as_ref().map(|_| {
@@ -123,8 +122,8 @@ impl Link {
         let announcements = announcements.transpose()?;
         let mut into: Vec<(u32, Vec<u32>)> = targets.into_iter().map(|rank| (rank, vec![0; 4])).collect();
         Requests::default().exchange(&mut out, &mut into, SLOTS, comm)?;
-        let whole = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
-        let slot = |(rank, w): &(u32, Vec<u32>)| Slot { rank: *rank, offset: whole(w[0], w[1]), capacity: whole(w[2], w[3]) };
+        let slot =
+            |(rank, w): &(u32, Vec<u32>)| Slot { rank: *rank, offset: of_halves(w[0], w[1]), capacity: of_halves(w[2], w[3]) };
         let targets: Vec<Slot> = into.iter().map(slot).collect();
         let group = |slots: &[Slot]| Group::of(comm, &slots.iter().map(|s| s.rank).collect::<Vec<_>>());
         let (sources_group, targets_group) = (group(&sources)?, group(&targets)?);

@@ -94,8 +94,8 @@ impl Shm {
             self.note(gone(rank));
         }
         // what was released for good is what others may sleep for
-        if self.channels.any_gone() && self.channels.oversubscribed {
-            self.ring_doorbells();
+        if self.channels.any_gone() {
+            self.wake_sleepers();
         }
     }
 }

@@ -224,11 +224,6 @@ impl Shm {
                 let is_over = since.elapsed() > until_withdrawn(bytes);
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k];
-                    acted |= match self.sends()[i].state {
-                        SendState::Waiting => true,
-                        SendState::Published => is_over,
-                        SendState::Chunks { .. } | SendState::Done => false,
-                    };
                     let sent = match self.sends()[i].state {
                         // its receiver turns or copies it when it comes
                         SendState::Waiting if self.can_be_left(i) => self.publish(i),
@@ -238,8 +233,9 @@ impl Shm {
                             self.send_by_mpi(i)
                         }
                         SendState::Published if is_over => self.withdraw_from_late(i),
-                        SendState::Published | SendState::Chunks { .. } | SendState::Done => Ok(()),
+                        SendState::Published | SendState::Chunks { .. } | SendState::Done => continue,
                     };
+                    acted = true;
                     if let Err(e) = sent {
                         self.note(e);
                     }

@@ -54,8 +54,8 @@ impl Shm {
         if self.foldable {
             changed |= self.fold_arrived();
         }
-        if changed && self.channels.oversubscribed {
-            self.ring_doorbells();
+        if changed {
+            self.wake_sleepers();
         }
         let here = self.sending.is_empty() && self.receiving.is_empty();
         here && !self.remote_runs && !self.has_unfinished()
@@ -104,8 +104,16 @@ impl Shm {
         more
     }
 
-    /// Wakes the processes that may wait for what was done here.
-    pub(super) fn ring_doorbells(&self) {
+    /// Wakes the processes that may sleep until they hear of what was done here: none does where
+    /// each has a core of its own.
+    #[inline(always)]
+    pub(super) fn wake_sleepers(&self) {
+        if self.channels.oversubscribed {
+            self.ring_doorbells();
+        }
+    }
+
+    fn ring_doorbells(&self) {
         doorbell::fence_before_ring();
         self.channels.doorbells.iter().for_each(|doorbell| doorbell.ring());
     }
@@ -127,8 +135,8 @@ impl Shm {
             Ok(false) => {}
             Err(e) => self.note(e),
         }
-        if !self.sending.is_empty() && self.send_overdue() && self.channels.oversubscribed {
-            self.ring_doorbells();
+        if !self.sending.is_empty() && self.send_overdue() {
+            self.wake_sleepers();
         }
     }
 

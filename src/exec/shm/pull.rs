@@ -349,9 +349,7 @@ impl Shm {
         if !copied {
             source.ring().refuse(self.number);
             recv.state = RecvState::Probing;
-            if self.channels.oversubscribed {
-                self.ring_doorbells();
-            }
+            self.wake_sleepers();
             return Ok(());
         }
         // the number of a process that has ended may be another one's
@@ -411,9 +409,7 @@ impl Shm {
         let ring = self.channels.inbound[i].ring();
         if ring.claim(self.number) {
             ring.refuse(self.number);
-            if self.channels.oversubscribed {
-                self.ring_doorbells();
-            }
+            self.wake_sleepers();
         }
     }
 

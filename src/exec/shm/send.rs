@@ -298,9 +298,7 @@ impl Shm {
                 _ => self.sending.push(k),
             }
         }
-        if self.channels.oversubscribed {
-            self.ring_doorbells();
-        }
+        self.wake_sleepers();
         if self.channels.any_gone() {
             // found dead in an earlier call
             self.give_up_on_dead();
