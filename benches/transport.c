@@ -14,7 +14,8 @@
 #define _GNU_SOURCE
 #include "edges.h"
 
-enum { LONGEST = 4 << 20, DEGREE = 2 };
+/* PUTS: ways of synchronizing them */
+enum { LONGEST = 4 << 20, DEGREE = 2, PUTS = 3 };
 
 static void blocking(problem *p) { MPIX_Neighbor_alltoall(p->send, p->counts_out[0], MPI_BYTE, p->recv, p->counts_in[0], MPI_BYTE, p->comm); }
 
@@ -34,6 +35,7 @@ static problem on(const char *transport, const char *synchronization, int bytes)
   MPI_Info_set(info, "mpix_shared_memory", "0");
   MPI_Info_set(info, "mpix_transport", transport);
   MPI_Info_set(info, "mpix_rma_synchronization", synchronization);
+  MPI_Info_set(info, "mpix_whole_communicator", "true"); /* fences need it */
   MPI_Info_set(info, "mpix_weight_unit", "1");
   int weights[DEGREE] = {bytes, bytes}, *w = bytes ? weights : MPI_UNWEIGHTED;
   MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p.sources, w, DEGREE, p.targets, w, info, p.comm);
@@ -68,26 +70,29 @@ int main(int argc, char **argv) {
   begin(argc, argv, "transport [--rounds N] [--seconds S] [--quantile Q]");
   print_header("microseconds a call (ratio to messages)");
   problem messages = on("messages", "active", 0);
-  problem active = on("rma", "active", LONGEST), passive = on("rma", "passive", LONGEST);
+  static const char *const synchronizations[PUTS] = {"active", "passive", "fence"};
+  problem active = on("rma", "active", LONGEST), passive = on("rma", "passive", LONGEST), fence = on("rma", "fence", LONGEST);
   alternative list[] = {
       {"messages", blocking_step, &messages}, {"active", blocking_step, &active}, {"passive", blocking_step, &passive},
-      {"plan", plan_step, &messages},         {"active", plan_step, &active},     {"passive", plan_step, &passive},
-      {"by hand", by_hand_step, &messages},
+      {"fence", blocking_step, &fence},       {"plan", plan_step, &messages},     {"active", plan_step, &active},
+      {"passive", plan_step, &passive},       {"fence", plan_step, &fence},       {"by hand", by_hand_step, &messages},
   };
-  problem *problems[] = {&messages, &active, &passive};
-  enum { FORMS = sizeof list / sizeof *list };
+  problem *problems[] = {&messages, &active, &passive, &fence};
+  enum { FORMS = sizeof list / sizeof *list, PROBLEMS = sizeof problems / sizeof *problems };
   if (me == 0) {
-    printf("# bytes  cores rounds      messages           active          passive");
-    printf("             plan           active          passive          by hand   auto, auto_plans: active; passive\n");
+    printf("# bytes  cores rounds      messages           active          passive            fence");
+    printf("             plan           active          passive            fence          by hand");
+    printf("   auto, auto_plans: active; passive; fence\n");
   }
   static const int sizes[] = {8, 64, 512, 4096, 8192, 16384, 32768, 65536, 262144, 1 << 20, LONGEST};
   for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
     int bytes = sizes[s];
-    for (int k = 0; k < 3; k++) give_blocks(problems[k], bytes);
+    for (int k = 0; k < PROBLEMS; k++) give_blocks(problems[k], bytes);
     for (int a = 0; a < FORMS; a++) expect_same(&list[a]);
     static const char *const takers[] = {"auto", "auto_plans"};
-    const char *takes[2][2];
-    for (int k = 0; k < 2; k++) takes[0][k] = chosen(takers[k], bytes, "active"), takes[1][k] = chosen(takers[k], bytes, "passive");
+    const char *takes[PUTS][2];
+    for (int k = 0; k < 2; k++)
+      for (int how = 0; how < PUTS; how++) takes[how][k] = chosen(takers[k], bytes, synchronizations[how]);
     samples near, far;
     sample(list, FORMS, &near, &far);
     const samples *both[] = {&near, &far};
@@ -99,12 +104,13 @@ int main(int argc, char **argv) {
           double t = typical(both[k]->times[a], both[k]->count);
           printf("  %8.2f (%.2f)", 1e6 * t, t / base);
         }
-        printf("   %s, %s; %s, %s\n", takes[0][0], takes[0][1], takes[1][0], takes[1][1]);
+        for (int how = 0; how < PUTS; how++) printf("%s%s, %s", how ? "; " : "   ", takes[how][0], takes[how][1]);
+        printf("\n");
       }
     release_samples(&near), release_samples(&far);
-    for (int k = 0; k < 3; k++) MPIX_Request_free(&problems[k]->plan);
+    for (int k = 0; k < PROBLEMS; k++) MPIX_Request_free(&problems[k]->plan);
   }
-  for (int k = 0; k < 3; k++) end_problem(problems[k]);
+  for (int k = 0; k < PROBLEMS; k++) end_problem(problems[k]);
   end();
   return 0;
 }

@@ -170,6 +170,9 @@ extern "C" {
  *   faster for single calls or for plans.
  * - `mpix_rma_synchronization`: `active` (default), `passive` or, with `mpix_whole_communicator`,
  *   `fence`, how puts are synchronized.
+ * - `mpix_rma_straight`: `auto` (default), `false` or a number of bytes, at least 4096, from how
+ *   many on plans put the message for a process straight to where it is received: as measured,
+ *   never, or from that on.
  * - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
  *   arguments before each call.
  * - `mpix_nodes`: a number of consecutive processes that are taken to share a node, or a list of
@@ -994,7 +997,8 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
  * the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`, fuses them always
  * (`true`) or never (`false`). Blocks that other processes pass on are not fused.
  *
- * Texts of errors name entries by their number within the field.
+ * Texts of errors name entries by their number in the whole array: entry `i` of field `f` is number
+ * `f * degree + i`.
  *
  * All else is as for `MPIX_Neighbor_alltoallw`.
  *

@@ -407,7 +407,7 @@ pub enum Error {
     #[error("a collective on this neighborhood is still running")]
     Busy,
     /// A request that has been active for too many collectives.
-    #[error("a request of this neighborhood is still under way that was started {limit} collectives before")]
+    #[error("a request of this operation is still under way that was started {limit} collectives, or 64 set calls, before")]
     TooManyStarted {
         /// How many collectives may start while a request is active.
         limit: u32,

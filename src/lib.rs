@@ -33,7 +33,7 @@
 //! traces messages if the environment asks for it.
 //!
 //! `schedule` defines what a schedule is and verifies it; each file or folder of
-//! `schedule::algorithms` builds schedules by one algorithm, `edge_coloring` and
+//! `schedule::algorithms` builds schedules by one algorithm: `random_rounds`, `edge_coloring` and
 //! `distributed_coloring` in several files. `select` chooses among them, guided by its `hints`.
 //!
 //! `model` is the LogGP cost model, with the costs of sparse exchanges (`model::sparse`) and a

@@ -195,6 +195,7 @@ static void weights(void) {
 }
 
 int main(int argc, char **argv) {
+  unsetenv("MPIX_RMA_STRAIGHT"); /* it would be among those that are given */
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
   misspelled();

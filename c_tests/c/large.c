@@ -118,6 +118,9 @@ static void without_data(MPI_Comm comm) {
     OK(MPIX_Sparse_get_count(result, &messages, &elements));
     CHECK(messages == 1 && elements == 0, "%d messages of %lld elements", messages, (long long)elements);
     OK(MPIX_Sparse_free(&result));
+    OK(MPIX_Neighbor_alltoall_c(&me, many[k], none, &messages, many[k], none, comm));
+    OK(MPIX_Neighbor_gather_c(&me, many[k], none, &messages, many[k], none, comm));
+    CHECK(messages == 1, "elements without data have written %d", messages);
   }
   MPI_Info_free(&info);
   MPI_Type_free(&none);

@@ -282,6 +282,27 @@ static void files(void) {
   }
 }
 
+/* many neighborhoods at once leave the program a quarter of the files that it may open */
+static void spare(void) {
+  enum { FILES_AT_MOST = 256, SETS = 220, OWN = FILES_AT_MOST / 4 };
+  static MPI_Comm comms[SETS];
+  static int files[FILES_AT_MOST];
+  struct rlimit before = lower(RLIMIT_NOFILE, FILES_AT_MOST);
+  int shared = 0;
+  for (int k = 0; k < SETS; k++) {
+    comms[k] = test_duplicate();
+    OK(set(MPI_INFO_NULL, comms[k]));
+    if (k % 10 == 0 || k == SETS - 1) shared = shares("many neighborhoods", comms[k]);
+    CHECK(k > 0 || shared == (n > 1), "the first neighborhood shares %d", shared);
+  }
+  CHECK(!shared, "all share memory");
+  int count = exhaust(files, FILES_AT_MOST);
+  CHECK(n == 1 || (count >= OWN - 4 && count <= OWN + 40), "the program may open %d files", count);
+  for (int k = 0; k < count; k++) close(files[k]);
+  for (int k = 0; k < SETS; k++) MPI_Comm_free(&comms[k]);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
@@ -290,5 +311,7 @@ int main(int argc, char **argv) {
   limits();
   if (!getenv("TEST_NO_MEMFD")) sealed();
   files();
+  /* files with names are as large as said from the beginning */
+  if (!getenv("TEST_NO_MEMFD")) spare();
   return test_finish();
 }

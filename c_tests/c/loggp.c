@@ -243,6 +243,30 @@ static void order(void) {
   rmdir(directory);
 }
 
+/* a machine on which bytes cost nothing: no schedule forgets a message */
+static void free_bytes(void) {
+  static const char *const schedules[] = {"auto", "model", "measure", "direct", "edge_coloring", "random_rounds", "linear_permutation"};
+  static const MPIX_Loggp machines[] = {{5, 1, 1, 2, 0, 100, 0}, {5, 1, 1, 2, 5e-324, 100, 0}, {0, 0, 0, 0, 0, 0, 0}};
+  int ring[2] = {(me + n - 1) % n, (me + 1) % n}, back[2] = {ring[1], ring[0]}, weights[2] = {1000, 1000};
+  for (int m = 0; m < 3; m++)
+    for (int s = 0; s < (int)(sizeof schedules / sizeof *schedules); s++) {
+      MPI_Comm c = test_duplicate();
+      MPI_Info info;
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "mpix_schedule", schedules[s]);
+      MPI_Info_set(info, "mpix_shared_memory", "0");
+      OK(MPIX_Loggp_set(&machines[m], c));
+      OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, ring, weights, 2, back, weights, info, c));
+      for (int call = 0; call < 20; call++) {
+        int send[2] = {100 * me, 100 * me + 1}, have[2] = {-1, -1};
+        OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, c));
+        CHECK(have[0] == 100 * ring[0] && have[1] == 100 * ring[1] + 1, "machine %d, %s, call %d: %d %d", m, schedules[s], call, have[0], have[1]);
+      }
+      MPI_Info_free(&info);
+      MPI_Comm_free(&c);
+    }
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
@@ -266,6 +290,7 @@ int main(int argc, char **argv) {
   measured();
   set_and_get();
   order();
+  free_bytes();
   MPI_Comm_free(&comm);
   return test_finish();
 }

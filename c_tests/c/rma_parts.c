@@ -161,6 +161,33 @@ static void lengths(const char *schedule) {
   MPI_Comm_free(&comm);
 }
 
+/* as many rounds as edges: what a round takes, or a look for one source, must not grow with them */
+static void many_rounds(void) {
+  enum { EDGES = 4000 };
+  static int other[EDGES], send[EDGES], have[EDGES];
+  static char text[8192];
+  int index, length, bad = 0;
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "linear_permutation");
+  MPI_Info_set(info, "mpix_transport", "rma");
+  for (int e = 0; e < EDGES; e++) other[e] = 1 - me, send[e] = EDGES * me + e, have[e] = -1;
+  OK(MPIX_Neighbor_alltoall_set(EDGES, other, MPI_UNWEIGHTED, EDGES, other, MPI_UNWEIGHTED, info, comm));
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, (int)sizeof text, text, &length));
+  CHECK(strstr(text, "transport: puts") && strstr(text, "4000 rounds"), "%s", text);
+  MPIX_Request request;
+  OK(MPIX_Ineighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, comm, &request));
+  for (int e = 0; e < EDGES; e++) {
+    OK(MPIX_Request_waitany_source(request, &index));
+    bad += index < 0 || index >= EDGES || have[index] != EDGES * (1 - me) + index;
+  }
+  OK(MPIX_Request_wait(&request));
+  CHECK(bad == 0, "%d of %d edges are wrong", bad, EDGES);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   static const char *schedules[] = {"random_rounds", "edge_coloring"};
   test_init(&argc, &argv);
@@ -176,6 +203,7 @@ int main(int argc, char **argv) {
     /* verification finds such lengths before anything is sent */
     if (test_form() == BLOCKING && !getenv("MPIX_NEIGHBOR_VERIFY")) lengths(schedules[k]);
   }
+  if (n == 2) many_rounds();
   for (int k = 0; k < KINDS; k++) MPI_Type_free(&types[k]);
   free(scattered);
   return test_finish();

@@ -10,8 +10,8 @@
 
 enum { BLOCKS = 3, BYTES = 5000 };
 
-static int me, n, version, puts_made, refuses;
-static double slow_put, slow_landing, slow_send;
+static int me, n, version, puts_made, straight_puts, refuses;
+static double slow_put, slow_landing, slow_straight, slow_send;
 
 /* what is asked for, and the weight of each edge */
 static const char *transport = "auto";
@@ -26,8 +26,10 @@ int MPI_Put(const void *from, int count, MPI_Datatype type, int target, MPI_Aint
   MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &found);
   puts_made++;
   added += slow_put;
-  /* a block, but not to where it is received */
-  if (count > 16 && found && *flavor != MPI_WIN_FLAVOR_DYNAMIC) added += slow_landing;
+  /* a block, to where it is received or not */
+  int straight = found && *flavor == MPI_WIN_FLAVOR_DYNAMIC;
+  straight_puts += straight;
+  if (count > 16) added += straight ? slow_straight : slow_landing;
   return refuses ? MPI_ERR_OTHER : PMPI_Put(from, count, type, target, displ, many, there, win);
 }
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
@@ -123,7 +125,44 @@ static void expect(int line, int turned, int measures, const char *begin, const 
   MPI_Comm_free(&comm);
 }
 
+/* From how many bytes on plans put straight is measured under rma, too, unless a hint says it:
+   the set call has these words, and a plan with messages of 15,000 bytes, each in one piece, puts
+   straight or not. */
+static void expect_straight(int line, int measures, const char *words, int puts) {
+  static char send[2][BLOCKS * BYTES], have[2][BLOCKS * BYTES];
+  MPI_Comm comm;
+  MPIX_Request plan;
+  int before = puts_made, all, bad = 0, rank;
+  transport = "rma";
+  const char *says = set(0, 1, &comm);
+  int length = (int)strcspn(says, "\n"), mine = puts_made - before;
+  if (strstr(says, "plans use it too: ")) words = "plans use it too: ", puts = 0; /* it cannot */
+  CHECK(strstr(says, words) && strstr(says, words) < says + length, "line %d: %.*s", line, length, says);
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, comm);
+  CHECK((all > 0) == measures, "line %d: %d puts in the set call", line, all);
+  double slow[3] = {slow_put, slow_straight, slow_landing};
+  slow_put = slow_straight = slow_landing = 0;
+  MPI_Comm_rank(comm, &rank);
+  OK(MPIX_Neighbor_alltoall_plan(send, BYTES, MPI_CHAR, have, BYTES, MPI_CHAR, comm, MPI_INFO_NULL, &plan));
+  before = straight_puts;
+  for (int call = 0; call < 4; call++) {
+    memset(send[0], 3 * rank + call, sizeof *send), memset(send[1], 5 * rank + call, sizeof *send), memset(have, -1, sizeof have);
+    OK(MPIX_Request_start(&plan));
+    OK(MPIX_Request_wait(&plan));
+    for (int side = 0; side < 2; side++) {
+      int from = (rank + (side ? n - 1 : 1)) % n, there = n == 2 ? side : !side;
+      for (int i = 0; i < BLOCKS * BYTES; i++) bad += have[side][i] != (char)((there ? 5 : 3) * from + call);
+    }
+  }
+  CHECK(bad == 0, "line %d: %d bytes are wrong", line, bad);
+  CHECK((straight_puts > before) == puts, "line %d: %d puts went straight", line, straight_puts - before);
+  slow_put = slow[0], slow_straight = slow[1], slow_landing = slow[2];
+  OK(MPIX_Request_free(&plan));
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
+  unsetenv("MPIX_RMA_STRAIGHT"); /* measured here */
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
   snprintf(folder, sizeof folder, "/tmp/mpix-transport-%ld", (long)getpid());
@@ -180,6 +219,18 @@ int main(int argc, char **argv) {
   expect(__LINE__, 1, 0, "transport: puts", "measured by an earlier program");
   weight = BYTES;
   expect(__LINE__, 0, 0, "transport: messages, as puts are predicted", "measured");
+  slow_put = slow_send = 0;
+  expect_straight(__LINE__, 0, "plans put messages of 4096 bytes and more straight", 1);
+  version = 7, slow_landing = 0, slow_straight = 0.02;
+  expect_straight(__LINE__, 1, "plans use it too (measured)", 0);
+  setenv("MPIX_RMA_STRAIGHT", "15000", 1);
+  version = 8;
+  expect_straight(__LINE__, 0, "plans put messages of 15000 bytes and more straight", 1);
+  setenv("MPIX_RMA_STRAIGHT", "50000", 1);
+  expect_straight(__LINE__, 0, "plans put messages of 50000 bytes and more straight", 0);
+  setenv("MPIX_RMA_STRAIGHT", "false", 1);
+  expect_straight(__LINE__, 0, "plans use it too", 0);
+  unsetenv("MPIX_RMA_STRAIGHT");
   THEN;
   if (me == 0) {
     char below[300];

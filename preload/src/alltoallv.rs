@@ -23,7 +23,7 @@ use crate::attribute::Key;
 use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
-use crate::function::{Function, Mode};
+use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::reason::Reason;
 use crate::{calls, guard, passed, settings, shadow};
@@ -164,7 +164,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
                     let first = !private.counted.swap(true, Ordering::Relaxed);
                     calls::sparse(function, bytes, first, begin.elapsed());
                 }
-                code
+                (private.comm, code)
             })
         }
     };
@@ -177,8 +177,11 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
             native()
         }
         // SAFETY: as above. What goes wrong under way is not the arguments' fault.
-        Some(code) if code != SUCCESS => unsafe { errors::raise(comm, errors::class(code)) },
-        Some(code) => code,
+        Some((on, code)) if code != SUCCESS => unsafe {
+            errors::explain(comm, on, Name(index(function, Mode::Blocking)));
+            errors::raise(comm, errors::class(code))
+        },
+        Some((_, code)) => code,
     }
 }
 

@@ -13,7 +13,7 @@ use mpix_neighbor::capi::*;
 
 use crate::blocks::{Blocks, Ints, Sides};
 use crate::errors::{SUCCESS, finish};
-use crate::function::{Function, Mode};
+use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::next::next;
 use crate::reason::Reason;
@@ -52,7 +52,7 @@ pub unsafe fn blocking(
         native()
     };
     // SAFETY: the caller vouches for `comm`.
-    unsafe { finish(code, comm, refused) }
+    unsafe { finish(code, [comm, state.shadow], Name(index(function, Mode::Blocking)), refused) }
 }
 
 /// Starts a nonblocking collective, or makes a persistent one. `ours` does so on a shadow, `native`
@@ -110,7 +110,7 @@ pub unsafe fn request(
         native()
     };
     // SAFETY: the caller vouches for `comm`.
-    unsafe { finish(code, comm, refused) }
+    unsafe { finish(code, [comm, shadow], Name(index(function, mode)), refused) }
 }
 
 /// Makes a persistent collective whose starts match only with one another, as in MPI. The program's

@@ -3,7 +3,11 @@
 use std::ffi::c_int;
 
 use mpi_sys::MPI_Comm;
+use mpix_neighbor::capi::preload;
+use mpix_neighbor::util::cast::to_usize;
+use mpix_neighbor::util::say::say;
 
+use crate::function::Name;
 use crate::guard;
 
 /// `MPI_SUCCESS`.
@@ -44,6 +48,29 @@ pub unsafe fn raise(comm: MPI_Comm, class: c_int) -> c_int {
     class
 }
 
+/// Says what the library knows of an error, if the error handler of the program's communicator ends
+/// the program: the MPI then names no function but `MPI_Comm_call_errhandler`. `on`: the library's
+/// own communicator, which has the text.
+///
+/// # Safety
+/// Both must be communicators.
+#[cold]
+pub unsafe fn explain(comm: MPI_Comm, on: MPI_Comm, function: Name) {
+    let _inside = guard::enter();
+    // SAFETY: the caller vouches for both; all else are locals, the name as long as any.
+    unsafe {
+        if !preload::is_fatal(comm) {
+            return;
+        }
+        let (mut rank, mut length, mut name) = (0, 0, [0u8; mpi_sys::MPI_MAX_OBJECT_NAME as usize]);
+        mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut rank);
+        mpi_sys::MPI_Comm_get_name(comm, name.as_mut_ptr().cast(), &mut length);
+        let name = String::from_utf8_lossy(&name[..to_usize(length.max(0)).min(name.len())]);
+        let text = preload::last_error(on);
+        say(&format!("mpix-neighbor preload: process {rank}: {function} on \"{name}\": {text}\n"));
+    }
+}
+
 /// Makes a call on a program's communicator without invoking its error handler, which is restored.
 ///
 /// # Safety
@@ -64,12 +91,13 @@ pub unsafe fn quietly(comm: MPI_Comm, call: impl FnOnce() -> c_int) -> c_int {
     }
 }
 
-/// Ends a call with the code of our own function. The MPI reports invalid arguments in its own way.
+/// Ends a call of the program's function on `comm` with the code of our own function `on` another
+/// one. The MPI reports invalid arguments in its own way.
 ///
 /// # Safety
-/// As for `raise`.
+/// Both must be communicators.
 #[inline]
-pub unsafe fn finish(code: c_int, comm: MPI_Comm, native: impl FnOnce() -> c_int) -> c_int {
+pub unsafe fn finish(code: c_int, [comm, on]: [MPI_Comm; 2], function: Name, native: impl FnOnce() -> c_int) -> c_int {
     if code == SUCCESS {
         return code;
     }
@@ -80,6 +108,9 @@ pub unsafe fn finish(code: c_int, comm: MPI_Comm, native: impl FnOnce() -> c_int
     if is_of_arguments(class) {
         return native();
     }
-    // SAFETY: the caller vouches for `comm`.
-    unsafe { raise(comm, class) }
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        explain(comm, on, function);
+        raise(comm, class)
+    }
 }

@@ -49,6 +49,7 @@ const NAMES: [&str; KINDS] = [
 ];
 
 /// The name of a row's function. Written without allocating, as a signal handler must.
+#[derive(Clone, Copy)]
 pub struct Name(pub usize);
 
 impl fmt::Display for Name {

@@ -35,7 +35,7 @@ pub const TEXTS: [(&str, &str); REASONS] = [
     ("intercommunicator", "on an intercommunicator"),
     ("no_topology", "on a communicator without a topology"),
     ("idup", "on a communicator that MPI_Comm_idup made"),
-    ("unseen", "on a communicator that was made past this library (by PMPI_*)"),
+    ("unseen", "on a communicator that was made past this library (by PMPI_*, or MPI_Comm_idup_with_info)"),
     ("hint", "because of a hint in error"),
     ("not_made", "because the neighborhood could not be made, or there were too many"),
     ("rounds", "requests, as the environment asks for rounds, verification or puts"),

@@ -19,7 +19,7 @@ use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, M
 
 use crate::constants::RSMPI_COMM_WORLD;
 use crate::errors::{self, SUCCESS};
-use crate::function::{Function, Mode};
+use crate::function::{self, Function, Mode, Name};
 use crate::state::State;
 use crate::{calls, guard, settings};
 
@@ -45,6 +45,18 @@ struct Entry {
 // SAFETY: requests may be completed by another thread than that which started them; the table's
 // lock is held whenever one is used.
 unsafe impl Send for Entry {}
+
+impl Entry {
+    /// Says what the library knows of the request's error.
+    #[cold]
+    fn explain(&self) {
+        let function = Name(function::index(self.function, self.mode));
+        if let Some(on) = self.state.for_requests {
+            // SAFETY: the program's communicator, or the world if it has been freed; our own.
+            unsafe { errors::explain(self.state.owner(), on, function) };
+        }
+    }
+}
 
 static TABLE: Mutex<Option<HashMap<usize, Entry>>> = Mutex::new(None);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
@@ -156,6 +168,7 @@ impl Table {
         let code = unsafe { MPIX_Request_start(&mut entry.request) };
         if code != SUCCESS {
             entry.state.note_failure();
+            entry.explain();
             return errors::class(code);
         }
         entry.active = true;
@@ -195,6 +208,9 @@ impl Table {
         entry.active = false;
         let code = entry.ended.take().unwrap_or(SUCCESS);
         let comm = entry.state.owner();
+        if code != SUCCESS {
+            entry.explain();
+        }
         if entry.mode == Mode::Nonblocking {
             // SAFETY: as above.
             unsafe { self.remove(request) };

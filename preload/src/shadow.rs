@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use mpi_sys::{MPI_Comm, MPI_Info};
 use mpix_neighbor::capi::preload::{self, Topology};
 use mpix_neighbor::capi::{
-    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighbor_error_string, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
-    MPIX_Neighborhood_set, MPIX_Neighborhood_set_topology,
+    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count, MPIX_Neighborhood_set,
+    MPIX_Neighborhood_set_topology,
 };
 use mpix_neighbor::util::cast::{to_int, to_usize};
 use mpix_neighbor::util::say::say;
@@ -174,25 +174,34 @@ unsafe fn refused(shadow: MPI_Comm, code: c_int) -> Reason {
     let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE.cast_signed();
     // SAFETY: the caller vouches for the communicator.
     if unsafe { speaks(shadow) } {
-        let (mut text, mut length) = ([0u8; 1024], 0);
-        // SAFETY: the buffer is as long as said; the result is a local.
-        let asked =
-            unsafe { MPIX_Neighbor_error_string(shadow, to_int::<c_int>(text.len()), text.as_mut_ptr().cast(), &mut length) };
-        let written = if asked == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
-        let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
-        complain(what, &String::from_utf8_lossy(&text[..written]));
+        // SAFETY: as above.
+        let text = unsafe { preload::last_error(shadow) };
+        if is_hint {
+            complain("a hint is in error", &text);
+        } else {
+            complain_once(|| {
+                let mut processes = 0;
+                // SAFETY: as above; the result is a local.
+                unsafe { mpi_sys::MPI_Comm_size(shadow, &mut processes) };
+                format!("calls on a communicator of {processes} processes go on to the MPI: no neighborhood can be made: {text}")
+            });
+        }
     }
     if is_hint { Reason::Hint } else { Reason::NotMade }
 }
 
-/// Says why calls go on to the MPI, even if no report is wanted. Once is enough: later
-/// communicators fail for the same reason.
+/// Says why all calls go on to the MPI.
 pub fn complain(what: &str, text: &str) {
+    complain_once(|| format!("NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}"));
+}
+
+/// Says something, even if no report is wanted. Once is enough: later communicators mostly fail for
+/// the same reason.
+fn complain_once(what: impl FnOnce() -> String) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if SAID.swap(true, Ordering::Relaxed) {
-        return;
+    if !SAID.swap(true, Ordering::Relaxed) {
+        say(&format!("mpix-neighbor preload: {}\n", what()));
     }
-    say(&format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n"));
 }
 
 /// True if this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is a member,

@@ -30,6 +30,7 @@ __all__ = [
     "fields",
     "general",
     "hints",
+    "integer",
     "vector",
     "view",
     "writable",
@@ -73,12 +74,19 @@ def writable(data: Any) -> npt.NDArray[Any]:
 def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     """Returns a contiguous array of a type, which may round numbers but not cut them.
 
-    Numbers that the type cannot hold, and fractions where it holds integers, are errors, which say
-    `name`.
+    Numbers that the type cannot hold, fractions where it holds integers, and longer texts or finer
+    dates are errors, which say `name`.
     """
     array = np.asarray(values)
-    if array.dtype == dtype or array.size == 0 or dtype.kind not in "biufc":
+    if array.dtype == dtype or array.size == 0:
         return np.ascontiguousarray(array, dtype)
+    if dtype.kind not in "biufc":
+        lossless = np.can_cast(array.dtype, dtype, "safe")
+        if lossless or dtype.kind in "SUMm":
+            made = np.ascontiguousarray(array, dtype)
+            if lossless or _same(made.astype(array.dtype), array):
+                return made
+        raise TypeError(f"{name} of type {array.dtype} cannot become {dtype} without loss")
     if array.dtype.kind == "O":
         # numbers of any kind, of which some are too large for an array
         if dtype.kind not in "biu":
@@ -99,6 +107,22 @@ def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     if dtype.kind in "fc" and (large := array.ravel()[np.isfinite(array).ravel() & ~np.isfinite(made).ravel()]).size:
         raise OverflowError(f"{name}: {large[0]} is no {dtype}")
     return made
+
+
+def _same(back: npt.NDArray[Any], array: npt.NDArray[Any]) -> bool:
+    """Returns true if texts or dates that were converted and back are what they were."""
+    same = back == array
+    if array.dtype.kind in "Mm":
+        same |= np.isnat(back) & np.isnat(array)
+    return bool(np.all(same))
+
+
+def integer(value: Any, name: str, bits: int = 32) -> int:
+    """Returns an integer that a signed type of C with so many bits holds."""
+    number = operator.index(value)
+    if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
+        raise OverflowError(f"{name}: {number} is no int{bits}")
+    return number
 
 
 def _coded(code: str) -> MPI.Datatype:
@@ -174,9 +198,22 @@ class Blocks:
         Bytes of a number in arrays of counts; 0 if there are none.
     stable
         True if the arguments follow from the objects that `spec` names, whatever is written there.
+    received
+        True if the data are written.
     """
 
-    __slots__ = ("_bare", "_data", "_dtype", "_ids", "_lists", "arguments", "keep", "width")
+    __slots__ = (
+        "_bare",
+        "_data",
+        "_dtype",
+        "_ids",
+        "_lists",
+        "_received",
+        "_type",
+        "arguments",
+        "keep",
+        "width",
+    )
 
     def __init__(
         self,
@@ -185,8 +222,10 @@ class Blocks:
         keep: tuple[Any, ...],
         width: int = 0,
         stable: bool = True,
+        received: bool = False,
     ):
         self.arguments, self.keep, self.width = arguments, keep, width
+        self._received = received
         self._data: Optional[weakref.ref[npt.NDArray[Any]]] = None
         parts = list(spec) if isinstance(spec, (list, tuple)) else [spec]
         data = parts[0]
@@ -198,6 +237,9 @@ class Blocks:
             self._ids = tuple(map(id, parts))
             self.keep = (*keep, *parts[1:])
             self._lists = [(i, list(part)) for i, part in enumerate(parts) if type(part) is list]
+            named = parts[-1]
+            # one that is freed has another handle
+            self._type = (named, handle(named)) if isinstance(named, MPI.Datatype) else None
 
     @property
     def stable(self) -> bool:
@@ -211,9 +253,14 @@ class Blocks:
     def serve(self, spec: BufferSpec) -> bool:
         """Returns true if the arguments are those of this buffer too."""
         data = self._data() if self._data else None
+        # where it may not be, that is an error
+        if data is None or (self._received and not data.flags.writeable):
+            return False
         if type(spec) is not list and type(spec) is not tuple:
-            return self._bare and data is not None and spec is data and data.dtype is self._dtype
-        if tuple(map(id, spec)) != self._ids or data is None or data.dtype is not self._dtype:
+            return self._bare and spec is data and data.dtype is self._dtype
+        if tuple(map(id, spec)) != self._ids or data.dtype is not self._dtype:
+            return False
+        if self._type and handle(self._type[0]) != self._type[1]:
             return False
         return not self._lists or all(spec[i] == copy for i, copy in self._lists)
 
@@ -258,11 +305,11 @@ def blocks(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
     if displs is not None:
         raise ValueError("the blocks are equal: displacements are for the calls that end in v or w")
     memory = _memory(data, received)
-    type = type or datatype_of(data)
-    if count is None:
-        count = _shared(memory, type, number)
+    # a null datatype counts as false
+    type = type if type is not None else datatype_of(data)
+    count = _shared(memory, type, number) if count is None else integer(count, "count", 64)
     at = memory.address if memory is not None else None
-    return Blocks(spec, (at, count, handle(type)), (memory, data, type))
+    return Blocks(spec, (at, count, handle(type)), (memory, data, type), received=received)
 
 
 def block(spec: BufferSpec, _number: int, received: bool = False, wide: bool = False) -> Blocks:
@@ -278,7 +325,7 @@ def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
     """
     data, counts, displs, type = _split(spec)
     memory = _memory(data, received)
-    type = type or datatype_of(data)
+    type = type if type is not None else datatype_of(data)
     if counts is None:
         counts = [_shared(memory, type, number)] * number
     # displacements that follow from counts do not follow when these are written
@@ -291,7 +338,7 @@ def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
         isinstance(spec, (list, tuple)) and any(isinstance(part, tuple) for part in spec)
     )
     arguments = memory.address if memory is not None else None, address(counts), address(displs), handle(type)
-    return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable)
+    return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable, received)
 
 
 def general(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:

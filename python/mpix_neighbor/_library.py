@@ -127,5 +127,7 @@ def read_text(function: Any, *arguments: int) -> tuple[int, str]:
 def check(code: int, comm: MPI.Comm = MPI.COMM_WORLD) -> None:
     """Raises the error of a call on a communicator, if it returned one."""
     if code != MPI.SUCCESS:
-        _, text = read_text(functions.MPIX_Neighbor_error_string, handle(comm))
+        # errors of a communicator that is gone are on the world's
+        there = comm if comm != MPI.COMM_NULL else MPI.COMM_WORLD
+        _, text = read_text(functions.MPIX_Neighbor_error_string, handle(there))
         raise Error(code, text or MPI.Get_error_string(code))

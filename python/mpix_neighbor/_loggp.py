@@ -6,7 +6,7 @@ from typing import Optional
 
 from mpi4py import MPI
 
-from ._buffers import Hints, hints
+from ._buffers import Hints, hints, integer
 from ._functions import LOGGP_UNLIMITED
 from ._library import check, functions, handle
 
@@ -79,7 +79,6 @@ class Loggp:
     def set(self, comm: MPI.Intracomm) -> None:
         """Puts the parameters into effect on a communicator. Every process of it calls this."""
         values = dataclasses.asdict(self)
-        if self.eager is None:
-            values["eager"] = LOGGP_UNLIMITED
+        values["eager"] = LOGGP_UNLIMITED if self.eager is None else integer(self.eager, "eager", 64)
         given = _Loggp(**values)
         check(functions.MPIX_Loggp_set(ctypes.addressof(given), handle(comm)), comm)

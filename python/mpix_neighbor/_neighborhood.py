@@ -9,7 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from ._buffers import Blocks, BufferSpec, Hints, block, blocks, converted, fields, general, hints, vector
+from ._buffers import (
+    Blocks,
+    BufferSpec,
+    Hints,
+    block,
+    blocks,
+    converted,
+    fields,
+    general,
+    hints,
+    integer,
+    vector,
+)
 from ._functions import (
     NEIGHBOR_ACCUMULATE as ACCUMULATE,
     NEIGHBOR_ALLTOALL as ALLTOALL,
@@ -202,7 +214,7 @@ class Neighborhood:
         # the last call of each collective
         self._last: dict[_Shape, tuple[Any, ...]] = {}
         self._set = set
-        self.operations = operations
+        self.operations = operations = integer(operations, "operations")
         self.comm: MPI.Intracomm = comm.Dup()
         self._comm = handle(self.comm)
         try:
@@ -246,6 +258,9 @@ class Neighborhood:
             for plan in list(self._plans):
                 plan.free()
             self.comm.Free()
+            # the handle may be that of another communicator next
+            self._comm = handle(self.comm)
+            self._last.clear()
 
     def __enter__(self) -> "Neighborhood":
         return self
@@ -259,7 +274,8 @@ class Neighborhood:
 
     def describe(self, operation: int = ALLTOALL) -> str:
         """Describes the schedule of an operation in a few lines."""
-        code, text = read_text(functions.MPIX_Neighborhood_describe, operation, self._comm)
+        asked = integer(operation, "operation")
+        code, text = read_text(functions.MPIX_Neighborhood_describe, asked, self._comm)
         check(code, self.comm)
         return text
 

@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
+from ._buffers import integer
 from ._library import check, functions
 
 if TYPE_CHECKING:
@@ -54,12 +55,13 @@ class Started:
 
         `index` is its entry in the list of sources.
         """
-        self._check(functions.MPIX_Request_wait_source(self._request, index))
+        self._check(functions.MPIX_Request_wait_source(self._request, integer(index, "index")))
 
     def test_source(self, index: int) -> bool:
         """Returns true if the block of one source has arrived."""
         flag = ctypes.c_int()
-        self._check(functions.MPIX_Request_test_source(self._request, index, ctypes.addressof(flag)))
+        source = integer(index, "index")
+        self._check(functions.MPIX_Request_test_source(self._request, source, ctypes.addressof(flag)))
         return bool(flag.value)
 
     def arrived(self) -> Iterator[int]:

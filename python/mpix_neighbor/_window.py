@@ -8,7 +8,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 from mpi4py.typing import Buffer
 
-from ._buffers import Hints, address, converted, datatype_of, hints, writable
+from ._buffers import Hints, address, converted, datatype_of, hints, integer, writable
 from ._library import check, functions, handle
 from ._requests import active
 
@@ -54,6 +54,8 @@ class SparseWindow:
             check(code, self.comm)
 
     def _indices(self, indices: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        if np.asarray(indices).dtype == bool:
+            raise TypeError("indices are integers, not a mask")
         return converted(indices, np.dtype(np.intp), "indices").reshape(-1)
 
     def _values(self, values: npt.ArrayLike, indices: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
@@ -63,7 +65,7 @@ class SparseWindow:
 
     def put(self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike) -> None:
         """Writes elements of a process."""
-        indices = self._indices(indices)
+        target, indices = integer(target, "target"), self._indices(indices)
         values = self._values(values, indices)
         self._check(
             functions.MPIX_Sparse_window_put_c(
@@ -75,7 +77,7 @@ class SparseWindow:
         self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike, op: MPI.Op = MPI.SUM
     ) -> None:
         """Combines values with elements of a process."""
-        indices = self._indices(indices)
+        target, indices = integer(target, "target"), self._indices(indices)
         values = self._values(values, indices)
         self._check(
             functions.MPIX_Sparse_window_accumulate_c(
@@ -85,7 +87,7 @@ class SparseWindow:
 
     def get(self, target: int, indices: npt.ArrayLike) -> npt.NDArray[Any]:
         """Returns elements of a process."""
-        indices = self._indices(indices)
+        target, indices = integer(target, "target"), self._indices(indices)
         result = np.empty(indices.shape, self.array.dtype)
         self._check(
             functions.MPIX_Sparse_window_get_c(
@@ -99,7 +101,7 @@ class SparseWindow:
         self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike, op: MPI.Op = MPI.SUM
     ) -> npt.NDArray[Any]:
         """Combines values with elements of a process, and returns what they were before."""
-        indices = self._indices(indices)
+        target, indices = integer(target, "target"), self._indices(indices)
         values = self._values(values, indices)
         result = np.empty(indices.shape, self.array.dtype)
         self._check(
@@ -120,7 +122,7 @@ class SparseWindow:
         self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike, compare: npt.ArrayLike
     ) -> npt.NDArray[Any]:
         """Writes elements of a process that equal `compare`, and returns what all were before."""
-        indices = self._indices(indices)
+        target, indices = integer(target, "target"), self._indices(indices)
         values, compare = self._values(values, indices), self._values(compare, indices)
         result = np.empty(indices.shape, self.array.dtype)
         self._check(

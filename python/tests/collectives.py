@@ -296,6 +296,57 @@ with Neighborhood(comm, np.array([me], "i8"), np.array([me], "u1"), ([np.int8(3)
         check("no datatype of MPI" in str(error), str(error))
         raises(ValueError, lambda: own.Alltoall([short, 2, "e"], np.zeros(2, np.float16)))
 
+# what a neighborhood had is not another one's once it is freed
+freed = Neighborhood(comm, [me], [me])
+one, room = np.ones(1), np.zeros(8)
+freed.Alltoall(one, room[:1])
+freed.free()
+with Neighborhood(comm, [me] * 3, [me] * 3) as other:
+    for call in (lambda: freed.Alltoall(one, room[:1]), lambda: freed.Gather_plan(one, room[:1]), freed.describe):
+        error = raises(MPI.Exception, call)
+        check("MPI_COMM_NULL" in str(error), str(error))
+    check(room[1:].tolist() == [0] * 7, str(room))
+    freed.free()
+    request = other.Ialltoall(np.ones(3), np.zeros(3))
+    request.wait()
+
+with Neighborhood(comm, [me], [me], operations=ALLTOALL) as own:
+    # a datatype that has been freed is none, also where the call before had it
+    pair = MPI.DOUBLE.Create_contiguous(2).Commit()
+    send, recv = [np.arange(4.0), 1, pair], [np.zeros(4), 1, pair]
+    own.Alltoall(send, recv)
+    check(recv[0].tolist() == [0, 1, 0, 0], str(recv[0]))
+    pair.Free()
+    others = [MPI.DOUBLE.Create_contiguous(4).Commit() for _ in range(3)]
+    for call in (lambda: own.Alltoall(send, recv), lambda: own.Alltoallv([send[0], [1], pair], [recv[0], [1], pair])):
+        raises(MPI.Exception, call)
+    check(recv[0].tolist() == [0, 1, 0, 0], str(recv[0]))
+    for type in others:
+        type.Free()
+    # memory that may not be written any more
+    send, recv = np.ones(2), np.zeros(2)
+    own.Alltoall(send, recv)
+    recv[:] = 7
+    recv.flags.writeable = False
+    raises(ValueError, lambda: own.Alltoall(send, recv))
+    check(recv.tolist() == [7, 7], str(recv))
+    recv.flags.writeable = True
+    own.Alltoall(send, recv)
+    check(recv.tolist() == [1, 1], str(recv))
+    # numbers beyond those of C
+    for call in (
+        lambda: own.Alltoall([send, 2**64 + 2, MPI.DOUBLE], recv),
+        lambda: own.Alltoall(send, [recv, 2**64 + 2, MPI.DOUBLE]),
+        lambda: own.describe(2**32 + ALLTOALL),
+        lambda: Neighborhood(comm, [], [], operations=2**32 + ALLTOALL),
+    ):
+        raises(OverflowError, call)
+    raises(TypeError, lambda: own.Alltoall([send, 1.5, MPI.DOUBLE], recv))
+    request = own.Ialltoall(send, recv)
+    raises(OverflowError, lambda: request.wait_source(2**32))
+    raises(OverflowError, lambda: request.test_source(-(2**32)))
+    request.wait()
+
 # nobody at all
 with Neighborhood(comm, [], []) as alone:
     alone.Alltoall(np.empty(0), np.empty(0))

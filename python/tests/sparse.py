@@ -1,5 +1,6 @@
 """Sparse exchanges and windows."""
 
+import datetime
 import gc
 import weakref
 from array import array as elements
@@ -145,10 +146,33 @@ raises(TypeError, lambda: SparseWindow(comm, [0.0, 0.0]))
 raises(TypeError, lambda: SparseWindow(comm, np.zeros(2, dtype=">f8")))
 raises(ValueError, lambda: SparseWindow(comm, bytes(8)))
 
+# values that would be cut
+for values, dtype in (
+    (np.array(["abcdef"]), "S2"),
+    (np.array([1.9, -3.7]), [("k", "i4")]),
+    (np.array(["2020-01-01T05:06:07"], "M8[s]"), "M8[D]"),
+):
+    raises(TypeError, lambda: sparse_exchange(comm, {me: values}, dtype=np.dtype(dtype)))
+for values, dtype in (
+    (np.array(["ab"]), "S2"),
+    (np.array(["2020-01-01T00:00:00", "NaT"], "M8[s]"), "M8[D]"),
+    (np.array(["2020-01-01"]), "M8[D]"),
+    (np.array([datetime.date(2020, 1, 1)]), "M8[D]"),
+):
+    got = sparse_exchange(comm, {me: values}, dtype=np.dtype(dtype))[me]
+    check(got.dtype == dtype and got[0] == values.astype(dtype)[0], f"{values} as {dtype}: {got}")
+# errors of no communicator keep their texts
+error = raises(MPI.Exception, lambda: sparse_exchange(MPI.COMM_NULL, {}))
+check("MPIX_Sparse_exchange" in str(error), str(error))
+
 # values that elements cannot hold
 with SparseWindow(comm, np.zeros(4, dtype="i4")) as window:
     for indices, values in (([1.9], 1), ([1], 1.5), ([1], 1 << 40), ([1], [None])):
         raises((TypeError, OverflowError), lambda: window.put(me, indices, values))
+    for target in (2**32 + me, -(2**32)):
+        raises(OverflowError, lambda: window.put(target, [1], 1))
+        raises(OverflowError, lambda: window.get(target, [1]))
+    raises(TypeError, lambda: window.put(me, np.array([True, False, True, False]), 1))
     window.put(me, np.array([1], "u1"), np.int64(3))
     window.fence()
     check(window.array.tolist() == [0, 3, 0, 0], str(window.array))
@@ -195,6 +219,8 @@ alone = comm.Dup()
 given.set(alone)
 check(Loggp.of(alone) == given, str(Loggp.of(alone)))
 raises(MPI.Exception, lambda: Loggp(-1, 1, 1, 1, 1).set(alone))
+raises(OverflowError, lambda: Loggp(1, 1, 1, 1, 1, eager=2**64 + 7).set(alone))
+check(Loggp.of(alone) == given, str(Loggp.of(alone)))
 if n > 1:
     found = Loggp.measure(alone, {"loggp_seconds": 0.05, "loggp_bytes": 4096})
     # where processes share cores, the time of a send can be lost in the noise of others

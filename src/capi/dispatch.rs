@@ -227,7 +227,16 @@ unsafe fn several<'a>(
             let n = bound.neighborhood();
             let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
             let count = args::length("nfields", nfields);
-            let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
+            let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| {
+                let mut fields = Vec::new();
+                for f in 0..count {
+                    let field = field(sides, f)?;
+                    let bytes = count.saturating_mul(size_of::<Buffers>());
+                    fields.try_reserve(1).map_err(|_| Error::NoMemory { bytes })?;
+                    fields.push(field);
+                }
+                Ok(fields)
+            });
             other_than_run(bound, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1))
         })
     }

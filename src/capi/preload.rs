@@ -2,11 +2,12 @@
 
 pub use crate::mpi::topology::Topology;
 
+use super::boundary;
 use crate::collective::own::Apart;
 use crate::collective::{Operation, handle};
 use crate::error::{Error, Result, catch};
 use crate::mpi::comm::Communicator;
-use crate::mpi::{MPI_Comm, coll, topology};
+use crate::mpi::{MPI_Comm, coll, errors, topology};
 
 /// Takes the least of each word over all processes of a communicator. Collective.
 ///
@@ -94,6 +95,24 @@ pub unsafe fn traits(comm: MPI_Comm) -> Result<Traits> {
 pub unsafe fn is_light(comm: MPI_Comm) -> bool {
     // SAFETY: the caller vouches for the handle.
     catch(|| handle::is_light(unsafe { live(comm) }?)).unwrap_or(false)
+}
+
+/// Returns true if the error handler of a communicator ends the program.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
+    // SAFETY: the caller vouches for the handle.
+    catch(|| unsafe { live(comm) }.map(errors::is_fatal)).unwrap_or(false)
+}
+
+/// Returns the text of the last error reported on a communicator, empty if there was none.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn last_error(comm: MPI_Comm) -> String {
+    // SAFETY: the caller vouches for the handle.
+    catch(|| boundary::last_error(unsafe { live(comm) }?)).unwrap_or_default()
 }
 
 /// # Safety

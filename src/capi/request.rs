@@ -532,13 +532,18 @@ unsafe fn some_sources(function: &str, request: MPIX_Request, outcount: *mut c_i
             let mut count = 0;
             let mut told = Arrived::NotYet;
             request.advance_all();
-            request.until(|request| {
+            let mut look = |request: &mut Request| {
                 told = request.untold(usize::MAX, &mut |source| {
                     indices.write_at(count, to_int(source));
                     count += 1;
                 })?;
-                Ok(told != Arrived::NotYet || !waits)
-            })?;
+                Ok(told != Arrived::NotYet)
+            };
+            if waits {
+                request.until(look)?;
+            } else {
+                look(request)?;
+            }
             outcount.write([if told == Arrived::All { mpi::undefined() } else { to_int(count) }]);
             Ok(())
         })

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use crate::collective::Selected;
 use crate::error::Result;
-use crate::exec::rma::goes_straight;
 use crate::exec::rma::link::Link;
+use crate::exec::rma::{STRAIGHT_FROM, goes_straight};
 use crate::exec::shm::channel::Channels;
 use crate::machine::{barrier, puts};
-use crate::model::puts::{Notice, Predicted, Times, puts_pay};
+use crate::model::puts::{NEVER, Notice, Predicted, Times, puts_pay};
 use crate::mpi;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::window;
 use crate::schedule::Algorithm;
+use crate::select::hints::origins::Origin;
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::util::cast::{to_int, whole};
@@ -116,20 +117,54 @@ fn fenced(puts: &[Algorithm], selected: &[Selected], comm: &Comm) -> Result<Vec<
     Ok(puts.iter().copied().zip(most.into_iter().map(to_int)).collect())
 }
 
-/// Compares the times of messages and of puts for some edges. Returns whether puts are chosen, and
-/// the reason; the same on all processes. `first` is the lowest rank of the caller's node.
-/// Collective: two reductions, [`puts::learn`], and if barriers end calls, [`barrier::time`].
-fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(bool, String)> {
+/// Measured times of puts, or why there are none; the same on all processes. `needs_weights`: the
+/// times are of no use without weights. `first` is the lowest rank of the caller's node.
+/// Collective: a reduction, and [`puts::learn`].
+fn learn(
+    comm: &Comm,
+    n: &Neighborhood,
+    notice: Notice,
+    needs_weights: bool,
+    first: u32,
+) -> Result<std::result::Result<puts::Found, &'static str>> {
     let is_far = n.targets().iter().any(|target| target.rank.is_some_and(|rank| rank != n.rank()));
-    let [far, unknown] = coll::allreduce(comm, [is_far, !n.weighted()].map(i64::from), Reduction::Max)?;
-    let unit = hints.weight_unit.filter(|_| unknown == 0);
-    let (Some(unit), true) = (unit, far != 0) else {
-        return Ok((false, if far == 0 { "no edge needs puts" } else { UNKNOWN }.into()));
-    };
+    let [far, unknown] = coll::allreduce(comm, [is_far, needs_weights && !n.weighted()].map(i64::from), Reduction::Max)?;
+    if far == 0 {
+        return Ok(Err("no edge needs puts"));
+    }
+    if unknown != 0 {
+        return Ok(Err(UNKNOWN));
+    }
+    Ok(puts::learn(comm, first, notice)?.ok_or("the times of puts cannot be measured"))
+}
+
+/// From how many bytes on plans put messages straight to their blocks, if so, and where that is
+/// from.
+fn straight_from(hints: &Hints, found: Option<puts::Found>) -> (u64, Option<Origin>) {
+    match (hints.rma_straight, found) {
+        (Some(from), _) => (from, None),
+        (None, Some((times, origin))) => (times.straight_from(), Some(origin)),
+        (None, None) => (STRAIGHT_FROM, None),
+    }
+}
+
+/// Says which messages of plans are put straight to their blocks.
+fn text_of_straight((from, origin): (u64, Option<Origin>), fenced: bool) -> String {
+    let origin = origin.map_or_else(String::new, |origin| format!(" ({})", origin.of_value()));
+    if from == NEVER {
+        return format!("plans use it too{origin}");
+    }
+    let starts = if fenced { ", from the second start on" } else { "" };
+    format!("plans put messages of {from} bytes and more straight where they are received{starts}{origin}")
+}
+
+/// Compares the times of messages and of puts for some edges. Returns whether puts are chosen, and
+/// the reason; the same on all processes. Collective: a reduction, and if barriers end calls,
+/// [`barrier::time`].
+fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, (times, origin): puts::Found) -> Result<(bool, String)> {
+    // without it, nobody learns times
+    let unit = hints.weight_unit.unwrap_or(1);
     let notice = notice(hints).0;
-    let Some((times, origin)) = puts::learn(comm, first, notice)? else {
-        return Ok((false, "the times of puts cannot be measured".into()));
-    };
     let mut barrier = None;
     if notice == Notice::Barrier {
         barrier = barrier::time(comm)?;
@@ -137,7 +172,8 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
             return Ok((false, "the time of a barrier of all processes cannot be measured".into()));
         }
     }
-    let own = predict(n, unit.into(), &times, barrier);
+    let from = straight_from(hints, Some((times, origin))).0;
+    let own = predict(n, unit.into(), (&times, from), barrier);
     let slowest = coll::allreduce(comm, own.map(|time| to_int::<i64>(whole((1000.0 * time).min(1e18)))), Reduction::Max)?;
     let [messages, puts, plans, barrier] = slowest.map(|time| time as f64 / 1000.0);
     let barrier = if notice == Notice::Barrier { format!(" with a barrier of {barrier:.1}") } else { String::new() };
@@ -152,8 +188,9 @@ fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, first: u32) -> Result<(
 }
 
 /// Predicts the microseconds that a call keeps this process busy by messages, by puts, by puts of a
-/// plan, and, of these, in the barrier of all processes that ends it, if one does.
-fn predict(n: &Neighborhood, unit: u64, times: &Times, barrier: Option<f64>) -> [f64; 4] {
+/// plan, and, of these, in the barrier of all processes that ends it, if one does. `from`: from how
+/// many bytes on plans put straight to blocks.
+fn predict(n: &Neighborhood, unit: u64, (times, from): (&Times, u64), barrier: Option<f64>) -> [f64; 4] {
     // what is timed for two processes has a barrier of these in it
     let pair = if barrier.is_some() { times.barrier() } else { 0.0 };
     let all = barrier.unwrap_or(0.0);
@@ -164,7 +201,7 @@ fn predict(n: &Neighborhood, unit: u64, times: &Times, barrier: Option<f64>) -> 
         }
         let (blocks, bytes) = (u64::from(blocks), weights.saturating_mul(unit));
         let Predicted { messages, put, straight } = times.predict(blocks, bytes);
-        let in_plans = if goes_straight(bytes, blocks) { straight } else { put };
+        let in_plans = if goes_straight(bytes, blocks, from) { straight } else { put };
         let [put, in_plans] = [put, in_plans].map(|time| (time - pair).max(0.0));
         sum = [sum[0] + messages, sum[1] + put, sum[2] + in_plans, all];
     }
@@ -198,27 +235,27 @@ pub fn choose(
         let is_near = |edge: &&Neighbor| edge.rank.is_some_and(|rank| channels.get(k).is_some_and(|c| c.has(rank)));
         let far = |list: &[Neighbor]| list.iter().filter(|edge| !is_near(edge)).copied().collect();
         let far = Neighborhood::new(n.rank(), far(n.sources()), far(n.targets()), n.weighted());
-        let why = match hints.transport {
-            Wanted::Auto | Wanted::AutoPlans => match compare(comm, &far, hints, first)? {
+        let (notice, how) = notice(hints);
+        let compares = matches!(hints.transport, Wanted::Auto | Wanted::AutoPlans);
+        let found = if compares || hints.rma_straight.is_none() { learn(comm, &far, notice, compares, first)? } else { Err("") };
+        let why = match found {
+            _ if !compares => String::new(),
+            Err(why) => return Ok(Transport::messages(why)),
+            Ok(found) => match compare(comm, &far, hints, found)? {
                 (false, why) => return Ok(Transport::messages(&why)),
                 (true, why) => format!("; {why}"),
             },
-            Wanted::Messages | Wanted::Rma => String::new(),
         };
-        let (notice, how) = notice(hints);
         let target = puts::target(notice);
         let fenced = if notice == Notice::Barrier { Some(fenced(&puts, selected, comm)?) } else { None };
-        let straight = if fenced.is_none() {
-            "plans put long blocks straight where they are received"
-        } else {
-            "plans put long blocks straight where they are received, from the second start on"
-        };
-        Ok(match Link::new(&far, hints.weight_unit, target, fenced, comm)? {
+        let straight = straight_from(hints, found.ok());
+        let text = text_of_straight(straight, fenced.is_some());
+        Ok(match Link::new(&far, hints.weight_unit, target, fenced, straight.0, comm)? {
             Err(e) => Transport::messages(&format!("no window can be made: {e}")),
             Ok(link) => {
                 let (sources, targets, kib) = (link.sources.len(), link.targets.len(), link.bytes.div_ceil(1024));
                 let plans = match link.landing.attached() {
-                    Ok(_) => straight.to_owned(),
+                    Ok(_) => text,
                     Err(e) => format!("plans use it too: {e}"),
                 };
                 let text = [

@@ -1,6 +1,11 @@
 //! Buffers of measurements.
 
+use std::hint::black_box;
+
 use crate::error::{Error, Result};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
 /// are faster to read.
@@ -9,4 +14,16 @@ pub fn written<T: Clone + From<u8>>(length: usize) -> Result<Vec<T>> {
     buffer.try_reserve_exact(length).map_err(|_| Error::NoMemory { bytes: length.saturating_mul(size_of::<T>()) })?;
     buffer.resize(length, T::from(1));
     Ok(buffer)
+}
+
+/// Writes to each cache line of a message, as a program does before it sends it. What others read
+/// of it lies in their caches already if nobody has written it since the last time.
+pub fn write_lines(message: &mut [u8]) {
+    message.iter_mut().step_by(LINE).for_each(|byte| *byte = byte.wrapping_add(1));
+    black_box(message);
+}
+
+/// Reads from each cache line of a message, as a program does that has received it.
+pub fn read_lines(message: &[u8]) {
+    black_box(message.iter().step_by(LINE).fold(0, |all, byte| all ^ byte));
 }

@@ -98,7 +98,7 @@ impl Node {
     }
 
     fn comment(&self) -> String {
-        format!("# node: {}\n", self.0)
+        format!("# node: {}\n# two copies: by ordinary or streaming stores\n", self.0)
     }
 }
 

@@ -14,12 +14,22 @@
 use std::fmt::Write;
 
 use super::kept::{END, LONGEST, Place, file, short};
+use crate::util::cast::whole;
 
 /// Bytes of a message, or of a put, that are timed, ascending.
-pub const SIZES: [usize; 4] = [64, 4 << 10, 32 << 10, 128 << 10];
+pub const SIZES: [usize; 5] = [64, 4 << 10, 32 << 10, 128 << 10, 1 << 20];
+
+/// What stands for a length where blocks are never put straight to where they are received.
+pub const NEVER: u64 = u64::MAX;
 
 /// How many messages of that length there are at a time, ascending.
 pub const MESSAGES: [usize; 2] = [1, 4];
+
+/// The shortest block that is put to where it is received: there is room for few of them.
+pub const LEAST_STRAIGHT: u64 = SIZES[1] as u64;
+
+/// Times that differ by this factor are the same.
+const NOISE: f64 = 1.05;
 
 /// Puts have to take less than this part of the time of messages: those wait for no one.
 const ADVANTAGE: f64 = 0.9;
@@ -113,6 +123,22 @@ impl Times {
             messages: one + further * blocks.saturating_sub(1) as f64,
             put: self.at(bytes as f64, |e| e.put),
             straight: self.at(bytes as f64, |e| e.straight),
+        }
+    }
+
+    /// Returns from how many bytes on a put to where a block is received takes hardly longer than
+    /// one into the landing area, or [`NEVER`]; at least [`LEAST_STRAIGHT`]. Between two sizes,
+    /// times are linear in the bytes.
+    pub fn straight_from(&self) -> u64 {
+        // how far the former is behind
+        let lag = |i: usize| self.0[i].straight - NOISE * self.0[i].put;
+        match (0..SIZES.len()).rfind(|&i| lag(i) > 0.0).filter(|&i| i > 0) {
+            None => LEAST_STRAIGHT,
+            Some(i) if i + 1 == SIZES.len() => NEVER,
+            Some(i) => {
+                let (low, high) = (lag(i), lag(i + 1));
+                whole(SIZES[i] as f64 + low / (low - high) * (SIZES[i + 1] - SIZES[i]) as f64)
+            }
         }
     }
 
@@ -217,7 +243,7 @@ mod tests {
 
     #[test]
     fn times_are_linear_between_sizes_and_beyond() {
-        for bytes in [64, 100, 4096, 5000, 100_000, 1 << 18, 1 << 22] {
+        for bytes in [64, 100, 4096, 5000, 100_000, 1 << 18, 1 << 20, 1 << 22] {
             for blocks in [1, 2, 4, 9] {
                 let (many, bytes_too) = (blocks as f64, bytes as f64);
                 let each = (bytes_too / many).max(64.0);
@@ -238,10 +264,25 @@ mod tests {
     #[test]
     fn longer_ones_and_more_take_no_less() {
         let mut odd = times();
-        odd.0[3] = Exchange { messages: [1.0, 0.5], put: 1.0, straight: 1.0 };
+        odd.0[4] = Exchange { messages: [1.0, 0.5], put: 1.0, straight: 1.0 };
         let found = odd.predict(4, 1 << 24);
-        let least = odd.0[2];
+        let least = odd.0[3];
         assert!(found.messages >= least.messages[0] && found.put >= least.put && found.straight >= least.straight, "{found:?}");
+    }
+
+    #[test]
+    fn long_blocks_go_straight_from_where_that_is_faster_on() {
+        // 3 + b / 4000 against 1.05 (2 + b / 2000), but no less than the least
+        assert_eq!(times().straight_from(), LEAST_STRAIGHT);
+        let mut odd = times();
+        odd.0[2] = Exchange { straight: NOISE * 10.0 + 1.0, put: 10.0, ..odd.0[2] };
+        odd.0[3] = Exchange { straight: NOISE * 20.0 - 1.0, put: 20.0, ..odd.0[3] };
+        assert_eq!(odd.straight_from(), (32 << 10) + (48 << 10), "the last length counts at which it is slower");
+        odd.0[4].straight = 1.06 * odd.0[4].put;
+        assert_eq!(odd.straight_from(), NEVER);
+        odd.0[4].straight = 1.04 * odd.0[4].put;
+        assert_eq!(odd.straight_from(), (32 << 10) + (48 << 10));
+        assert_eq!(Times(odd.0.map(|e| Exchange { straight: e.put, ..e })).straight_from(), LEAST_STRAIGHT);
     }
 
     #[test]

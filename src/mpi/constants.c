@@ -59,6 +59,12 @@ int mpixn_win_unified(void) { return MPI_WIN_UNIFIED; }
 MPI_Comm mpixn_comm_world(void) { return MPI_COMM_WORLD; }
 MPI_Comm mpixn_comm_self(void) { return MPI_COMM_SELF; }
 MPI_Op mpixn_op_null(void) { return MPI_OP_NULL; }
+/* the other fatal handler of MPI 4; Open MPI's codes carry texts, so that nobody asks there */
+#if defined(MPI_ERRORS_ABORT) && !defined(OPEN_MPI)
+MPI_Errhandler mpixn_errors_abort(void) { return MPI_ERRORS_ABORT; }
+#else
+MPI_Errhandler mpixn_errors_abort(void) { return MPI_ERRORS_ARE_FATAL; }
+#endif
 
 /* communicators made by MPI_Comm_dup do not inherit the attribute */
 int mpixn_create_keyval(MPI_Comm_delete_attr_function *delete_fn, int *keyval) {

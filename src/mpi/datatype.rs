@@ -323,6 +323,8 @@ impl Owned {
     /// names the count.
     pub fn repeated(count: i64, datatype: Datatype, argument: Argument) -> Result<Owned> {
         let (chunk, extent) = (i64::from(c_int::MAX), datatype.extent()?);
+        // elements without data are as good as none, and any number of them is legal
+        let count = if datatype.size()? == 0 { 0 } else { count };
         let too_large = || Error::TooLarge { argument, count, extent };
         count.checked_mul(extent).and_then(|reach| isize::try_from(reach).ok()).ok_or_else(too_large)?;
         let (chunks, rest) = (c_int::try_from(count / chunk).map_err(|_| too_large())?, to_int(count % chunk));

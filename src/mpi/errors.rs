@@ -19,6 +19,7 @@ use crate::util::cast::to_usize;
 unsafe extern "C" {
     safe static mpixn_max_error_string: c_int;
     safe static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
+    safe fn mpixn_errors_abort() -> mpi_sys::MPI_Errhandler;
 }
 
 /// The library's own two classes.
@@ -112,7 +113,8 @@ pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
     (code.code, carries)
 }
 
-/// Returns true if the communicator's error handler is `MPI_ERRORS_ARE_FATAL`.
+/// Returns true if the communicator's error handler is `MPI_ERRORS_ARE_FATAL`, or
+/// `MPI_ERRORS_ABORT`.
 pub fn is_fatal(comm: Communicator) -> bool {
     // SAFETY: a live communicator; the handle is a local that is freed again.
     unsafe {
@@ -120,7 +122,7 @@ pub fn is_fatal(comm: Communicator) -> bool {
         if mpi_sys::MPI_Comm_get_errhandler(comm.raw(), &mut handler) != super::success() {
             return false;
         }
-        let fatal = handler == RSMPI_ERRORS_ARE_FATAL;
+        let fatal = handler == RSMPI_ERRORS_ARE_FATAL || handler == mpixn_errors_abort();
         mpi_sys::MPI_Errhandler_free(&mut handler);
         fatal
     }

@@ -53,9 +53,8 @@ pub fn of_process() -> Option<Arc<Observer>> {
         let rank = comm::world().rank()?;
         let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
             Ok(lane) => Some(Arc::new(lane)),
-            Err(e) => {
-                let part = trace::part(&file, rank);
-                complain(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", part.display()));
+            Err((path, e)) => {
+                complain(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", path.display()));
                 None
             }
         });

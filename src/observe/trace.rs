@@ -16,12 +16,14 @@ use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::settings::{TRACE, complain, lock};
+use crate::environment;
 use crate::util::backoff::{Backoff, Pace, REPORT};
 use crate::util::cast::whole;
 
@@ -94,17 +96,20 @@ impl std::fmt::Display for Micros {
 
 impl Lane {
     /// Opens the file of a process.
-    pub fn open(file: &str, rank: u32) -> io::Result<Lane> {
+    ///
+    /// # Errors
+    /// That file, or the requested one, cannot be written; with its name.
+    pub fn open(file: &str, rank: u32) -> Result<Lane, (PathBuf, io::Error)> {
+        // so that an error is reported now, not at the end; process 0 makes the file
+        match writable(Path::new(file), rank == 0) {
+            Err(e) if rank == 0 || e.kind() != io::ErrorKind::NotFound => return Err((file.into(), e)),
+            _ => {}
+        }
         // left by an earlier program
         let _ = std::fs::remove_file(done(file, rank));
-        let opened = OpenOptions::new().write(true).create(true).truncate(true).open(part(file, rank))?;
+        let own = part(file, rank);
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).open(&own).map_err(|e| (own, e))?;
         hold(&opened);
-        if rank == 0 {
-            // so that an error is reported now, not at the end
-            OpenOptions::new().write(true).create(true).truncate(true).open(file).inspect_err(|_| {
-                let _ = std::fs::remove_file(part(file, rank));
-            })?;
-        }
         let writer = Writer { file: opened, buffer: String::with_capacity(BUFFER), events: 0, dropped: 0, failed: None };
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (ids, threads) = (AtomicU64::new(0), AtomicU32::new(0));
@@ -220,37 +225,47 @@ impl Lane {
             .flat_map(|rank| [done(&self.file, rank), part(&self.file, rank)])
             .filter(|path| Self::is_of_this_run(path, since))
             .collect();
-        let origin = parts.iter().filter_map(|path| first_time(path)).min().unwrap_or(0);
-        // readers never see an incomplete file
-        let unfinished = format!("{}.merging", self.file);
-        let mut out = BufWriter::new(File::create(&unfinished)?);
-        out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
-        let mut first = true;
-        for path in &parts {
-            let mut reader = BufReader::new(File::open(path)?);
-            let mut line = Vec::new();
-            while reader.read_until(b'\n', &mut line)? > 0 {
-                // a killed process may have left half a line
-                if line.ends_with(b"}\n")
-                    && let Some((time, rest)) = split_time(&line[..line.len() - 1])
-                {
-                    let separator = if first { "" } else { ",\n" };
-                    write!(out, "{separator}{{\"ts\":{}", Micros(time.saturating_sub(origin)))?;
-                    out.write_all(rest)?;
-                    first = false;
-                }
-                line.clear();
-            }
-        }
-        out.write_all(b"\n]}\n")?;
-        out.flush()?;
-        drop(out);
-        std::fs::rename(&unfinished, &self.file)?;
+        environment::replace(Path::new(&self.file), |file| write_merged(file, &parts))?;
         for path in &parts {
             let _ = std::fs::remove_file(path);
         }
         Ok(())
     }
+}
+
+/// Writes the events of all parts.
+fn write_merged(file: &mut File, parts: &[PathBuf]) -> io::Result<()> {
+    let origin = parts.iter().filter_map(|path| first_time(path)).min().unwrap_or(0);
+    let mut out = BufWriter::new(file);
+    out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
+    let mut first = true;
+    for path in parts {
+        let mut reader = BufReader::new(File::open(path)?);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line)? > 0 {
+            // a killed process may have left half a line
+            if line.ends_with(b"}\n")
+                && let Some((time, rest)) = split_time(&line[..line.len() - 1])
+            {
+                let separator = if first { "" } else { ",\n" };
+                write!(out, "{separator}{{\"ts\":{}", Micros(time.saturating_sub(origin)))?;
+                out.write_all(rest)?;
+                first = false;
+            }
+            line.clear();
+        }
+    }
+    out.write_all(b"\n]}\n")?;
+    out.flush()
+}
+
+/// Checks that a file can be written. `makes`: makes or empties it.
+fn writable(file: &Path, makes: bool) -> io::Result<()> {
+    if std::fs::metadata(file).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+        // whoever opens it waits for a reader, and closes it for that one
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe"));
+    }
+    OpenOptions::new().write(true).create(makes).truncate(makes).open(file).map(drop)
 }
 
 /// Locks a part while its process lives. If locking fails, the part counts as not held.

@@ -106,7 +106,11 @@ impl Rounds {
     }
 
     /// Returns the shares of all processes. Memory: 40 bytes per piece, 4 per edge.
+    ///
+    /// # Panics
+    /// If rounds have fewer pieces than edges: these would be lost without an error.
     pub fn shares(&self, graph: &Graph) -> Shares {
+        assert!(self.pieces.len() >= graph.edges(), "rounds with {} pieces of {} edges", self.pieces.len(), graph.edges());
         let mut arrived = vec![0u32; graph.processes()];
         // edges are numbered by source and, for one source, in matching order
         let mut sources: Vec<Rank> = Vec::with_capacity(graph.edges());

@@ -1,8 +1,8 @@
 //! Shared memory between the processes of a node: the segments, and the protocols by which
 //! processes communicate there.
 //!
-//! [`ring`], [`board`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are
-//! built and tested without one.
+//! [`ring`], [`board`], [`doorbell`], [`peer_memory`], [`double_buffer`] and [`streaming`] use no
+//! MPI, and are built and tested without one.
 
 pub mod board;
 pub mod doorbell;
@@ -15,3 +15,6 @@ pub mod reducer;
 pub mod ring;
 #[cfg(feature = "mpi")]
 pub mod segment;
+#[cfg(feature = "mpi")]
+pub mod stores;
+pub mod streaming;

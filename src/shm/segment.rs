@@ -444,13 +444,19 @@ fn anonymous(length: usize) -> io::Result<OwnedFd> {
 /// Fails where a file of `length` bytes exceeds the limit of the process (`ulimit -f`). Enlarging
 /// one beyond it raises SIGXFSZ, which ends the process.
 fn fits_limit(length: usize) -> io::Result<()> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the struct is a local.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) })?;
-    if limit.rlim_cur != libc::RLIM_INFINITY && length as u64 > limit.rlim_cur {
+    let limit = limit_of(libc::RLIMIT_FSIZE)?;
+    if limit != libc::RLIM_INFINITY && length as u64 > limit {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
     Ok(())
+}
+
+/// Returns the limit of the process on a resource (`ulimit`).
+fn limit_of(resource: libc::__rlimit_resource_t) -> io::Result<libc::rlim_t> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the struct is a local.
+    check(unsafe { libc::getrlimit(resource, &mut limit) })?;
+    Ok(limit.rlim_cur)
 }
 
 fn offset(length: usize) -> io::Result<libc::off_t> {
@@ -462,14 +468,21 @@ fn check(returned: libc::c_int) -> io::Result<()> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Takes ownership of a file that a system call has opened.
+/// Takes ownership of a file that a system call has opened. Fails, and closes it, if its number is
+/// among the last quarter of those that the process may have: these are the program's.
 ///
 /// # Safety
 /// The file, if there is one, must have no other owner.
 unsafe fn owned(file: RawFd) -> io::Result<OwnedFd> {
     check(file)?;
     // SAFETY: an open file, for which the caller vouches.
-    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    let limit = limit_of(libc::RLIMIT_NOFILE)?;
+    // the system gives the lowest number that is free
+    if to_int::<u64>(file.as_raw_fd()) >= limit - limit / 4 {
+        return Err(io::Error::from_raw_os_error(libc::EMFILE));
+    }
+    Ok(file)
 }
 
 /// Opens the file of another process.
@@ -574,7 +587,8 @@ fn named(node: &Group, me: u32, size: [usize; 2], failure: &mut Option<io::Error
     let find = |invitation: &Invitation, length| invitation.names(open(&name(invitation.process, number)?, 0)?, length);
     let mapping = share(node, me, size, make, find, failure);
     if let (0, Some(own)) = (me, &own) {
-        // SAFETY: a name. If making the file failed, nothing has that name.
+        // SAFETY: a name. If the file could not be made, nothing has that name, or a file that
+        // nobody uses.
         unsafe { libc::shm_unlink(own.as_ptr()) };
     }
     mapping

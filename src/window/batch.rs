@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 use super::runs::Run;
+#[cfg(feature = "mpi")]
+use super::storage::Place;
 use super::storage::Storage;
 
 /// The kinds of operations.
@@ -196,10 +198,16 @@ impl Batch {
         Batch { bytes, filled: EMPTY }
     }
 
-    /// Returns the number of the buffer that it is in, if it is in one.
+    /// Returns where it is packed.
     #[cfg(feature = "mpi")]
-    pub fn buffer(&self) -> Option<u32> {
-        self.bytes.buffer()
+    pub fn place(&self) -> Place {
+        self.bytes.place()
+    }
+
+    /// Returns its memory.
+    #[cfg(feature = "mpi")]
+    pub fn into_storage(self) -> Storage {
+        self.bytes
     }
 
     /// Returns the capacity that a batch needs to take one operation on elements of `size` bytes.

@@ -6,12 +6,17 @@
 //! [`INLINE`] bytes, as a single operation and its answer are, a copy lies in its cell instead: one
 //! or two cache lines travel.
 //!
+//! Where streaming stores are faster, as between cores that share no cache, a batch is packed in
+//! memory of the process's own, and copied by those to a buffer when it is sent. Both ends time
+//! some batches (`shm/stores.rs`): how long it takes to copy one to a buffer in either way, and to
+//! apply it there.
+//!
 //! A ring has more cells than a process may have messages on its way to another one, so that a send
 //! never waits.
 //!
-//! Cost: a message is packed once, and applied where it lies. A poll looks at one cache line for
-//! each process of the node. Memory: 10 KiB for each pair of processes, and the buffers that were
-//! in use at a time; of all others, address space alone.
+//! Cost: a message is packed once, or copied once more, and applied where it lies. A poll looks at
+//! one cache line for each process of the node. Memory: 10 KiB for each pair of processes, and the
+//! buffers that were in use at a time; of all others, address space alone.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -19,12 +24,14 @@ use std::sync::Arc;
 
 use super::batch::SPARE;
 use super::peer::MOST_UNACKNOWLEDGED;
-use super::storage::Storage;
+use super::storage::{Place, Storage};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::shm::node::{Note, Team};
 use crate::shm::ring::{Header, IN_CELL, INLINE, Ring, Sender, WORDS};
 use crate::shm::segment::Segment;
+use crate::shm::stores::{self, LEAST, Stores, Style, Written};
+use crate::shm::streaming;
 use crate::util::cast::to_u32;
 
 /// Cells of a ring. On its way is at most: each batch that has not been acknowledged; an answer to
@@ -60,6 +67,7 @@ struct Link {
     /// Messages sent, and taken out.
     sent: u64,
     taken: u64,
+    stores: Stores,
     /// Messages in buffers that may not have been taken out: number and buffer.
     on_way: VecDeque<(u64, u32)>,
     /// Its buffers.
@@ -76,6 +84,10 @@ pub struct Rings {
     buffers: *mut u8,
     free: Vec<u32>,
     used: u32,
+    /// False where processes share cores: times then say little.
+    compares: bool,
+    /// Memory of batches that are copied to a buffer, to be used again.
+    private: Vec<Storage>,
     /// Buffers that each process has.
     each: u32,
     /// Bytes from one buffer to the next, and of the longest message.
@@ -89,6 +101,8 @@ pub struct Arrived<'a> {
     pub source: u32,
     /// Its length in bytes.
     pub length: usize,
+    /// When it was found, by the processor's clock, if its sender wants to know how long it takes.
+    pub began: Option<u64>,
     /// The message, and [`SPARE`] bytes or more.
     pub bytes: &'a [u8],
 }
@@ -120,13 +134,15 @@ impl Rings {
             outward: ring(other, me),
             inward: ring(me, other),
             sender: Sender::default(),
+            stores: Stores::default(),
             sent: 0,
             taken: 0,
             on_way: VecDeque::new(),
             buffers: buffers(other),
         });
         let (links, buffers) = (links.collect(), buffers(me));
-        Ok(Some(Rings { links, buffers, free: Vec::new(), used: 0, each, stride, capacity, _segment: segment }))
+        let (free, compares, private) = (Vec::new(), !team.oversubscribed(), Vec::new());
+        Ok(Some(Rings { links, buffers, free, used: 0, compares, private, each, stride, capacity, _segment: segment }))
     }
 
     /// Returns the number of other processes that have a ring.
@@ -140,8 +156,25 @@ impl Rings {
         self.links.binary_search_by_key(&rank, |link| link.rank).ok()
     }
 
-    /// Returns a buffer for a message of a ring, and [`SPARE`] bytes.
+    /// Returns memory for a message of a ring, and [`SPARE`] bytes.
     pub fn lease(&mut self, at: usize) -> Storage {
+        let link = &self.links[at];
+        // SAFETY: rings lie in the segment, and consist of atomics.
+        let ring = unsafe { &*link.outward };
+        let style = if self.compares { link.stores.next(self.capacity, std::iter::once(ring)) } else { Style::ORDINARY };
+        if style.streams || style.timed {
+            let memory = self.private.pop().unwrap_or_else(|| Storage::own(self.capacity + SPARE));
+            return memory.copied(style.streams);
+        }
+        let buffer = self.buffer(at);
+        // SAFETY: the buffer lies in the segment, which holds zeros or earlier messages, and has
+        // room for the longest message. Its last receiver has taken that out, and it is leased to
+        // nobody else. It is used no longer than the rings are there.
+        unsafe { Storage::shared(self.beginning(buffer), self.capacity + SPARE, buffer) }
+    }
+
+    /// Returns the number of a buffer for a message of a ring that nobody uses.
+    fn buffer(&mut self, at: usize) -> u32 {
         let link = &mut self.links[at];
         if link.on_way.len() >= ASKED_TOGETHER {
             // SAFETY: rings lie in the segment, and consist of atomics.
@@ -158,21 +191,33 @@ impl Rings {
             self.used - 1
         });
         assert!(buffer < self.each, "a buffer for each message");
+        buffer
+    }
+
+    /// Returns where a buffer begins.
+    fn beginning(&self, buffer: u32) -> NonNull<u8> {
         let begin = self.buffers.wrapping_add(buffer as usize * self.stride);
-        let begin = NonNull::new(begin).expect("the segment is mapped");
-        // SAFETY: the buffer lies in the segment, which holds zeros or earlier messages, and has
-        // room for the longest message. Its last receiver has taken that out, and it is leased to
-        // nobody else. It is used no longer than the rings are there.
-        unsafe { Storage::shared(begin, self.capacity + SPARE, buffer) }
+        NonNull::new(begin).expect("the segment is mapped")
     }
 
-    /// Takes a buffer back whose message is not sent.
-    pub fn release(&mut self, buffer: u32) {
-        self.free.push(buffer);
+    /// Takes memory back whose message has been sent.
+    pub fn keep(&mut self, memory: Storage) {
+        if matches!(memory.place(), Place::Copied { .. }) {
+            self.private.push(memory);
+        }
     }
 
-    /// Sends the message in a buffer, which is no longer the caller's. Never waits.
-    pub fn send(&mut self, at: usize, buffer: u32, message: &[u8]) -> Result<()> {
+    /// Takes memory back whose message is not sent.
+    pub fn release(&mut self, memory: Storage) {
+        match memory.place() {
+            Place::Buffer(buffer) => self.free.push(buffer),
+            _ => self.keep(memory),
+        }
+    }
+
+    /// Sends a message from leased memory. If that is a buffer, it is no longer the caller's. Never
+    /// waits.
+    pub fn send(&mut self, at: usize, place: Place, message: &[u8]) -> Result<()> {
         let link = &mut self.links[at];
         // SAFETY: rings lie in the segment, and consist of atomics.
         let ring = unsafe { &*link.outward };
@@ -188,19 +233,59 @@ impl Rings {
                 whole[..part.len()].copy_from_slice(part);
                 *word = u64::from_ne_bytes(whole);
             }
-            link.sender.put(
-                number,
-                ring,
-                Header { bytes, location: IN_CELL, acks: 0 },
-                &words[..message.len().div_ceil(size_of::<u64>())],
-            );
-            self.free.push(buffer);
+            let words = &words[..message.len().div_ceil(size_of::<u64>())];
+            link.sender.put(number, ring, Header { bytes, location: IN_CELL, acks: 0 }, words);
+            if let Place::Buffer(buffer) = place {
+                self.free.push(buffer);
+            }
         } else {
-            link.on_way.push_back((number, buffer));
-            link.sender.put(number, ring, Header { bytes, location: buffer, acks: 0 }, &[]);
+            let location = match place {
+                Place::Buffer(buffer) => {
+                    self.count_next(at, message.len(), false, true);
+                    buffer
+                }
+                Place::Copied { streams } => self.copy(at, message, streams),
+                Place::Own => return Err(Error::Internal("a message through memory from elsewhere".into()).into()),
+            };
+            let link = &mut self.links[at];
+            link.on_way.push_back((number, location));
+            link.sender.put(number, ring, Header { bytes, location, acks: 0 }, &[]);
         }
-        link.sent += 1;
+        self.links[at].sent += 1;
         Ok(())
+    }
+
+    /// Copies a message to a buffer, and returns its number.
+    fn copy(&mut self, at: usize, message: &[u8], streams: bool) -> u32 {
+        let buffer = self.buffer(at);
+        let into = self.beginning(buffer).as_ptr();
+        // shorter ones do not count among those that are compared
+        let streams = streams && message.len() >= LEAST;
+        let timed = self.count_next(at, message.len(), streams, false);
+        let began = if timed { streaming::ticks() } else { 0 };
+        // SAFETY: the buffer lies in the segment, has room for the longest message, and is nobody
+        // else's, as in `lease`.
+        unsafe {
+            if streams {
+                streaming::store(message.as_ptr(), into, message.len());
+                streaming::fence();
+            } else {
+                into.copy_from_nonoverlapping(message.as_ptr(), message.len());
+            }
+        }
+        if timed {
+            self.links[at].stores.add(streaming::since(began));
+        }
+        buffer
+    }
+
+    /// Counts the next message among those whose times are compared. Returns true if it is timed.
+    fn count_next(&self, at: usize, bytes: usize, streams: bool, in_place: bool) -> bool {
+        let link = &self.links[at];
+        // SAFETY: as in `send`.
+        let ring = unsafe { &*link.outward };
+        let written = Written { bytes, longest: self.capacity, streams, in_place };
+        self.compares && bytes >= LEAST && link.stores.count(link.sent, written, std::iter::once(ring))
     }
 
     /// Returns the next message of a ring, if it has come. One that lies in its cell is copied to
@@ -214,6 +299,7 @@ impl Rings {
         // SAFETY: as in `send`.
         let ring = unsafe { &*link.inward };
         let header = ring.header(link.taken)?;
+        let began = ring.is_timed(link.taken).then(streaming::ticks);
         let length = header.bytes as usize;
         let whole = if header.location == IN_CELL { INLINE } else { self.capacity };
         assert!(
@@ -229,15 +315,19 @@ impl Rings {
         // SAFETY: `short`, or a buffer, which is longer than the longest message by the spare
         // bytes, and which its sender leaves alone until the message is taken out.
         let bytes = unsafe { std::slice::from_raw_parts(from, length + SPARE) };
-        Some(Arrived { source: link.rank, length, bytes })
+        Some(Arrived { source: link.rank, length, began, bytes })
     }
 
-    /// Takes the message out that `next` has returned.
+    /// Takes the message out that `next` has returned, and found at `began`.
     #[inline]
-    pub fn take_out(&mut self, at: usize) {
+    pub fn take_out(&mut self, at: usize, began: Option<u64>) {
         let link = &mut self.links[at];
         // SAFETY: as in `send`.
-        unsafe { &*link.inward }.take(link.taken);
+        let ring = unsafe { &*link.inward };
+        if let Some(began) = began {
+            ring.set_time(link.taken, stores::told(streaming::since(began)));
+        }
+        ring.take(link.taken);
         link.taken += 1;
     }
 }

@@ -10,6 +10,7 @@ use super::operators::{Operator, Operators};
 use super::peer::{MOST_UNACKNOWLEDGED, Peer};
 use super::rings::{Rings, Short};
 use super::runs::Run;
+use super::storage::Place;
 use super::words::{self, Step};
 use crate::error::{Class, Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -136,13 +137,11 @@ impl State {
 
     /// Takes a batch back that is no longer used.
     pub fn recycle(&mut self, mut batch: Batch) {
-        match (batch.buffer(), &mut self.rings) {
-            (Some(buffer), Some(rings)) => rings.release(buffer),
-            (Some(_), None) => {}
-            (None, _) => {
-                batch.clear();
-                self.pool.push(batch);
-            }
+        if batch.place() == Place::Own {
+            batch.clear();
+            self.pool.push(batch);
+        } else if let Some(rings) = &mut self.rings {
+            rings.release(batch.into_storage());
         }
     }
 
@@ -214,16 +213,17 @@ impl State {
     fn post(&mut self, rank: u32, head: Head, mut batch: Batch) -> (Option<Batch>, Result<()>) {
         let Head { content, lost, epoch } = head;
         let header = Header { lost, epoch, ..self.header(rank, content) };
-        let buffer = batch.buffer();
+        let place = batch.place();
         let message = batch.message(header);
-        let sent = if let Some(buffer) = buffer
+        let sent = if place != Place::Own
             && let Some(rings) = &mut self.rings
             && let Some(at) = rings.of(rank)
         {
-            if let Err(e) = rings.send(at, buffer, message) {
+            if let Err(e) = rings.send(at, place, message) {
                 return (Some(batch), Err(e));
             }
             self.record.iter().for_each(|record| record.sent(Medium::Shared, 1, message.len() as u64));
+            rings.keep(batch.into_storage());
             Ok(())
         } else {
             let block = bytes_at(message.as_ptr(), message.len() as u64);
@@ -256,8 +256,11 @@ impl State {
                 let (Some(rings), mut short) = (&self.rings, Short::default()) else { break };
                 // SAFETY: the message is used until it is taken out below.
                 let Some(arrived) = (unsafe { rings.next(at, &mut short) }) else { break };
+                let (began, early) = (arrived.began, self.early.len());
                 let taken = self.take(arrived.source, arrived.bytes, arrived.length);
-                self.rings.iter_mut().for_each(|rings| rings.take_out(at));
+                // what is set aside is not applied: a time that cannot be right
+                let began = began.map(|began| if self.early.len() > early { u64::MAX } else { began });
+                self.rings.iter_mut().for_each(|rings| rings.take_out(at, began));
                 came = true;
                 taken?;
             }

@@ -12,8 +12,19 @@ use std::ptr::{NonNull, slice_from_raw_parts_mut};
 pub struct Storage {
     at: NonNull<u8>,
     length: usize,
-    /// The buffer's number, if they are one.
-    buffer: Option<u32>,
+    place: Place,
+}
+
+/// Where a batch is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the process's own memory.
+    Own,
+    /// There, too, to be copied to a buffer of the rings when it is sent: by streaming stores, or
+    /// by ordinary ones.
+    Copied { streams: bool },
+    /// In a buffer of the rings, by its number.
+    Buffer(u32),
 }
 
 // SAFETY: as for a box of bytes; `shared` has its maker vouch for a buffer.
@@ -23,7 +34,14 @@ impl Storage {
     /// Memory of the process's own.
     pub fn own(length: usize) -> Storage {
         let bytes = Box::leak(vec![0; length].into_boxed_slice());
-        Storage { at: NonNull::from(bytes).cast(), length, buffer: None }
+        Storage { at: NonNull::from(bytes).cast(), length, place: Place::Own }
+    }
+
+    /// The same memory, which must be the process's own, to be copied to a buffer.
+    pub fn copied(mut self, streams: bool) -> Storage {
+        assert!(!matches!(self.place, Place::Buffer(_)), "a buffer is not copied to another one");
+        self.place = Place::Copied { streams };
+        self
     }
 
     /// A buffer, which goes back to its owner by its number.
@@ -31,13 +49,13 @@ impl Storage {
     /// # Safety
     /// It must be initialized, there, and used by nobody else as long as this is used.
     pub unsafe fn shared(at: NonNull<u8>, length: usize, buffer: u32) -> Storage {
-        Storage { at, length, buffer: Some(buffer) }
+        Storage { at, length, place: Place::Buffer(buffer) }
     }
 
-    /// Returns the buffer's number, if it is one.
+    /// Returns where it is.
     #[inline]
-    pub fn buffer(&self) -> Option<u32> {
-        self.buffer
+    pub fn place(&self) -> Place {
+        self.place
     }
 }
 
@@ -61,7 +79,7 @@ impl DerefMut for Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        if self.buffer.is_none() {
+        if !matches!(self.place, Place::Buffer(_)) {
             // SAFETY: `own` has leaked this box.
             drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(self.at.as_ptr(), self.length)) });
         }
@@ -78,12 +96,14 @@ mod tests {
         let at = NonNull::from(&mut memory[8..]).cast();
         // SAFETY: nobody else uses the memory meanwhile.
         let mut buffer = unsafe { Storage::shared(at, 24, 3) };
-        assert_eq!((buffer.buffer(), buffer.len(), buffer[23]), (Some(3), 24, 7));
+        assert_eq!((buffer.place(), buffer.len(), buffer[23]), (Place::Buffer(3), 24, 7));
         buffer[0] = 1;
         drop(buffer);
         assert_eq!((memory[7], memory[8], memory[9]), (7, 1, 7));
         let mut own = Storage::own(5);
         own[4] = 9;
-        assert_eq!((own.buffer(), &own[..]), (None, &[0, 0, 0, 0, 9][..]));
+        assert_eq!((own.place(), &own[..]), (Place::Own, &[0, 0, 0, 0, 9][..]));
+        let own = own.copied(true);
+        assert_eq!((own.place(), &own[..]), (Place::Copied { streams: true }, &[0, 0, 0, 0, 9][..]));
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use clap::Args;
 use mpix_neighbor::environment::{names, text as file_text, variable};
-use mpix_neighbor::model::copies::{Node, text as bytes};
+use mpix_neighbor::model::copies::{NEVER, Node};
 use mpix_neighbor::model::kept::rounded;
 use mpix_neighbor::model::{FileError, Loggp};
 use mpix_neighbor::select::hints::{kept_folder, loggp_path, site_loggp, unknown};
@@ -154,7 +154,8 @@ fn files() -> Section {
     let copies = folder.join(node.file());
     let single = match file_text(&copies) {
         Ok(text) => {
-            node.read(&text).map_or_else(|why| format!("does not count: {why}"), |from| format!("from {} bytes on", bytes(from)))
+            let said = |from| if from == NEVER { "never".into() } else { format!("from {from} bytes on") };
+            node.read(&text).map_or_else(|why| format!("does not count: {why}"), said)
         }
         Err(e) => absent(&e),
     };

@@ -1,6 +1,7 @@
 //! Setting a neighborhood: the processes agree on it, choose a schedule, build it, and bind it to
 //! the communicator.
 
+use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 
@@ -347,7 +348,8 @@ fn select_schedules(
     let asks = gathers || shares_memory || select::asks_for_sharing(hints, input.stencil, outline);
     let nodes = asks.then(|| choose::find_nodes(comm, hints, input)).transpose()?;
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
-    let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes, shares_memory };
+    let (neighborhood, graph, far) = (input.neighborhood, None, OnceCell::new());
+    let mut world = GatheredGraph { comm, neighborhood, gathered: false, graph, nodes, shares_memory, far };
     let plain = |algorithm: Algorithm| Choice { algorithm, why: Reason::Asked };
     let mut open = None;
     let chosen = match select::select(hints, input, outline)? {

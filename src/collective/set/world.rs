@@ -1,5 +1,7 @@
 //! The graph of all processes, for schedules that process 0 plans for everybody.
 
+use std::cell::OnceCell;
+
 use crate::error::Result;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
@@ -23,6 +25,8 @@ pub struct GatheredGraph<'a> {
     pub nodes: Option<Locality>,
     /// True if processes of a node exchange blocks through memory that they share.
     pub shares_memory: bool,
+    /// Number of edges between nodes, once it has been counted.
+    pub far: OnceCell<u64>,
 }
 
 impl GatheredGraph<'_> {
@@ -48,8 +52,8 @@ impl GatheredGraph<'_> {
     /// Number of edges between nodes; on process 0, if the graph and the nodes are known. Local.
     pub fn far_edges(&self) -> Option<u64> {
         let (graph, nodes) = self.graph.as_ref().zip(self.nodes.as_ref())?;
-        let far = graph.iter().filter(|&(source, target, _)| !nodes.is_near(source, target));
-        Some(far.count() as u64)
+        let is_far = |&(source, target, _): &_| !nodes.is_near(source, target);
+        Some(*self.far.get_or_init(|| graph.iter().filter(is_far).count() as u64))
     }
 
     /// The direction of each edge of the graph, on process 0. Collective.

@@ -33,6 +33,10 @@ struct Cut {
 #[derive(Default)]
 pub(super) struct Cuts {
     cuts: Vec<Cut>,
+    /// Positions of those that are received, in the order of their sources, and of the rounds in
+    /// which their last parts come.
+    by_source: Vec<(usize, usize)>,
+    by_round: Vec<(usize, usize)>,
     buffer: Vec<u8>,
 }
 
@@ -58,7 +62,12 @@ impl Cuts {
                 }
             }
         }
-        Cuts { cuts, buffer: Vec::new() }
+        let received = || cuts.iter().enumerate().filter(|(_, cut)| !cut.is_sent);
+        let mut by_source: Vec<_> = received().map(|(at, cut)| (cut.whole.entry as usize, at)).collect();
+        let mut by_round: Vec<_> = received().filter_map(|(at, cut)| Some((cut.parts.last()?.0, at))).collect();
+        by_source.sort_unstable();
+        by_round.sort_unstable();
+        Cuts { cuts, by_source, by_round, buffer: Vec::new() }
     }
 
     /// Gives places to the parts of blocks that only MPI can pack. The rounds' blocks have been
@@ -99,7 +108,7 @@ impl Cuts {
 
     /// Packs what is sent. Where that fails, the rounds know that the parts are lost.
     pub(super) fn start(&mut self, rounds: &mut [Round], tag: i32) -> Result<()> {
-        let (mut done, Self { cuts, buffer }) = (Ok(()), self);
+        let (mut done, Self { cuts, buffer, .. }) = (Ok(()), self);
         rounds.iter_mut().for_each(|round| round.lost.clear());
         for cut in cuts {
             cut.is_done = false;
@@ -117,25 +126,12 @@ impl Cuts {
 
     /// Unpacks the blocks whose last parts have come with round `r`.
     pub(super) fn unpack_round(&mut self, rounds: &[Round], r: usize) -> Result<()> {
-        self.unpack(rounds, |cut| cut.parts.last().is_some_and(|last| last.0 == r))
+        unpack(&mut self.cuts, &self.buffer, rounds, values_of(&self.by_round, r))
     }
 
     /// Unpacks the block from a source, all parts of which are here.
     pub(super) fn unpack_source(&mut self, rounds: &[Round], source: usize) -> Result<()> {
-        self.unpack(rounds, |cut| cut.whole.entry as usize == source)
-    }
-
-    /// Unpacks some blocks that have been received, each once. On an error the others are unpacked
-    /// nonetheless.
-    fn unpack(&mut self, rounds: &[Round], which: impl Fn(&Cut) -> bool) -> Result<()> {
-        let (mut done, Self { cuts, buffer }) = (Ok(()), self);
-        for cut in cuts.iter_mut().filter(|cut| !cut.is_sent && !cut.is_done && which(cut)) {
-            cut.is_done = true;
-            let Some(place) = cut.place else { continue };
-            // SAFETY: as for `start`.
-            done = done.and(unsafe { cut.whole.unpack(buffer[place..].as_ptr(), rounds[0].loopback()) });
-        }
-        done
+        unpack(&mut self.cuts, &self.buffer, rounds, values_of(&self.by_source, source))
     }
 
     /// Leaks the buffer, which MPI may still access.
@@ -143,4 +139,25 @@ impl Cuts {
     pub(super) fn lose(&mut self) {
         std::mem::forget(std::mem::take(&mut self.buffer));
     }
+}
+
+/// The values of a key in a sorted list of keys and values.
+pub(super) fn values_of(sorted: &[(usize, usize)], key: usize) -> impl Iterator<Item = usize> {
+    let begin = sorted.partition_point(|pair| pair.0 < key);
+    sorted[begin..].iter().take_while(move |pair| pair.0 == key).map(|pair| pair.1)
+}
+
+/// Unpacks some blocks that have been received, each once. On an error the others are unpacked
+/// nonetheless.
+fn unpack(cuts: &mut [Cut], buffer: &[u8], rounds: &[Round], which: impl Iterator<Item = usize>) -> Result<()> {
+    let mut done = Ok(());
+    for at in which {
+        let cut = &mut cuts[at];
+        let place = cut.place.filter(|_| !cut.is_done);
+        cut.is_done = true;
+        let Some(place) = place else { continue };
+        // SAFETY: as for `start`.
+        done = done.and(unsafe { cut.whole.unpack(buffer[place..].as_ptr(), rounds[0].loopback()) });
+    }
+    done
 }

@@ -63,6 +63,8 @@ pub struct Link {
     pub target_groups: Vec<Group>,
     /// Bytes of this process's memory.
     pub bytes: usize,
+    /// From how many bytes on a message of a plan is put straight to its blocks.
+    pub straight_from: u64,
     /// The turns of calls.
     pub turns: Turns,
     /// True once an exposure epoch cannot end. Sources then send messages, which this process asks
@@ -83,8 +85,9 @@ pub struct Link {
 impl Link {
     /// Makes a window for a neighborhood. Collective over `comm`; `target`, which says who takes
     /// part in epochs, is the same on all processes. `fenced`: the rounds that schedules have on
-    /// any process, if barriers of all processes end them; targets are passive then. The inner
-    /// error, on all processes alike, says why there is none.
+    /// any process, if barriers of all processes end them; targets are passive then.
+    /// `straight_from`: the number of bytes from which on plans put a message straight to its
+    /// blocks. The inner error, on all processes alike, says why there is none.
     ///
     /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge;
     /// with barriers, one of 8 bytes against it.
@@ -93,6 +96,7 @@ impl Link {
         unit: Option<u32>,
         target: Target,
         fenced: Option<Vec<(Algorithm, u32)>>,
+        straight_from: u64,
         comm: &Comm,
     ) -> Result<Result<Link>> {
         let (comm, processes) = (comm.again()?, comm.size()?);
@@ -140,6 +144,7 @@ impl Link {
             targets_group,
             target_groups,
             bytes,
+            straight_from,
             turns: Turns::new(),
             closed: AtomicBool::new(false),
             fenced,

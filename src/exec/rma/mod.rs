@@ -42,6 +42,7 @@
 //! |---|---|
 //! | `slots`, `header` | how the landing area is divided; what stands before a message |
 //! | `link` | the window, and the turns of calls |
+//! | `edges` | where the blocks of rounds go through the link |
 //! | `state`, `round` | a round and its messages; how it is made and run |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `cuts` | blocks in parts that only MPI can pack |
@@ -56,6 +57,7 @@ mod announce;
 mod answer;
 mod bind;
 mod cuts;
+mod edges;
 mod epoch;
 mod failure;
 mod fence;
@@ -70,7 +72,7 @@ mod state;
 
 use std::sync::Arc;
 
-pub use offer::goes_straight;
+pub use offer::{STRAIGHT_FROM, goes_straight};
 
 use crate::datatype::buffers::Buffers;
 use crate::error::{Error, Result};
@@ -83,7 +85,8 @@ use crate::observe::Record;
 use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
-use cuts::Cuts;
+use cuts::{Cuts, values_of};
+use edges::Edges;
 use link::Link;
 use state::Round;
 
@@ -100,6 +103,9 @@ pub enum Own {
 /// Executes a schedule by puts.
 pub struct Rma {
     rounds: Vec<Round>,
+    /// Entries of the source list, in order, and the rounds that they come in, if there are several
+    /// rounds.
+    rounds_of: Vec<(usize, usize)>,
     cuts: Cuts,
     /// The round that a call has come to.
     current: usize,
@@ -126,6 +132,7 @@ impl Rma {
             Some(all) => all.clone().collect(),
             None => (0..schedule.rounds()).map(|r| schedule.number(r)).collect(),
         };
+        let edges = Edges::new(link, comm, n, fields);
         let (mut rounds, mut own, mut stored) = (Vec::with_capacity(numbers.len()), Some(own), 0);
         for &number in &numbers {
             let has_ops = stored < schedule.rounds() && schedule.number(stored) == number;
@@ -134,14 +141,21 @@ impl Rma {
             let has_copies = numbers.len() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
             let own = own.take_if(|_| has_copies).unwrap_or(Own::Left);
             let is_only = schedule.algorithm().entry().one_round();
-            let mut round = Round::new((link, Arc::clone(comm), n), ops, is_only, own, fields);
+            let mut round = Round::new(&edges, ops, is_only, own);
             if fenced.is_some() {
                 round.end_by_barrier();
             }
             rounds.push(round);
         }
+        let mut rounds_of: Vec<(usize, usize)> = match &rounds[..] {
+            [_] => Vec::new(),
+            all => {
+                all.iter().enumerate().flat_map(|(r, round)| round.sources().map(move |source| (source as usize, r))).collect()
+            }
+        };
+        rounds_of.sort_unstable();
         let cuts = Cuts::of(&rounds);
-        Rma { rounds, cuts, current: 0, waiting, failure: None }
+        Rma { rounds, rounds_of, cuts, current: 0, waiting, failure: None }
     }
 
     /// Makes a block that is shorter than its place an error: it is combined there next.
@@ -258,8 +272,13 @@ impl Executor for Rma {
         if let Some(error) = &self.failure {
             return Err(error.clone());
         }
-        for round in &self.rounds {
-            if !round.arrived(source)? {
+        if let [round] = &self.rounds[..]
+            && !round.arrived(source)?
+        {
+            return Ok(false);
+        }
+        for round in values_of(&self.rounds_of, source) {
+            if !self.rounds[round].arrived(source)? {
                 return Ok(false);
             }
         }

@@ -1,9 +1,11 @@
 //! Blocks that are put straight where they are received: plans attach the memory of their blocks to
 //! a window, and tell each source with the answer where the runs of its message lie.
 //!
-//! Only long messages of few, long runs are offered such places: putting into attached memory
-//! begins later than putting into the landing area, and each run is a put of its own.
+//! Messages are offered such places from a measured length on, and if they have few, long runs:
+//! putting into attached memory begins later than putting into the landing area, and each run is a
+//! put of its own.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::answer::{KIND, MOST_RUNS, RUNS, runs_of};
@@ -14,10 +16,10 @@ use crate::exec::blocks::MessageBlock;
 use crate::mpi::attached::{Attached, address};
 use crate::mpi::passive::Put;
 
-/// Least bytes of a message that is put straight to its blocks.
-const LEAST: usize = 16 << 10;
+/// From how many bytes on messages are put straight to their blocks where that is not measured.
+pub const STRAIGHT_FROM: u64 = 16 << 10;
 
-/// Least bytes of a run, on average.
+/// Least bytes of a run, on average, where there are several.
 const LEAST_RUN: usize = 16 << 10;
 
 /// Most bytes of a put: what `MPI_Put` can count.
@@ -26,10 +28,10 @@ const MOST_PUT: usize = 1 << 30;
 /// Gaps between runs that are attached as one range: no page lies in them.
 const GAP: usize = 4 << 10;
 
-/// True if a message of so many bytes in so many runs is long enough to be put straight to its
-/// blocks.
-pub fn goes_straight(bytes: u64, runs: u64) -> bool {
-    bytes >= LEAST as u64 && bytes / runs.max(1) >= LEAST_RUN as u64
+/// True if a message of so many bytes in so many runs is put straight to its blocks; `from`: if
+/// messages of that many bytes are.
+pub fn goes_straight(bytes: u64, runs: u64, from: u64) -> bool {
+    bytes >= from && (runs <= 1 || bytes / runs >= LEAST_RUN as u64)
 }
 
 /// The runs of some blocks as addresses, in the order of the message, joined where one follows the
@@ -85,11 +87,14 @@ impl Round {
         let offered = |recv: &InMessage| {
             // a block that goes to all targets travels once
             let once = *to_all && recv.blocks.len() > 1;
-            let runs = if recv.bytes < LEAST || once { None } else { runs(&outputs[recv.blocks.clone()]) };
-            runs.filter(|runs| goes_straight(recv.bytes as u64, runs.len() as u64))
+            let (bytes, from) = (recv.bytes as u64, link.straight_from);
+            let runs = if once || !goes_straight(bytes, 1, from) { None } else { runs(&outputs[recv.blocks.clone()]) };
+            runs.filter(|runs| goes_straight(bytes, runs.len() as u64, from))
         };
         let all: Vec<Option<Vec<Range<usize>>>> = ins.iter().map(offered).collect();
         *attached = ranges(all.iter().flatten().flatten().cloned().collect());
+        // where there are too many, the longest are
+        attached.sort_unstable_by_key(|range| Reverse(range.len()));
         // SAFETY: the caller vouches for the blocks; a page with a byte of them is memory.
         attached.retain(|range| unsafe { window.attach(range) });
         for (recv, runs) in ins.iter_mut().zip(all) {
@@ -162,7 +167,7 @@ impl OutMessage {
     pub(super) fn has_pieces(&self, blocks: &[MessageBlock]) -> bool {
         self.in_place.is_none()
             && blocks.len() <= MOST_RUNS
-            && self.bytes >= LEAST.max(blocks.len() * LEAST_RUN)
+            && self.bytes >= blocks.len() * LEAST_RUN
             && blocks.iter().all(|block| block.in_place().is_some())
     }
 

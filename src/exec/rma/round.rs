@@ -1,64 +1,51 @@
 //! Makes a round, and runs it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-
-use smallvec::SmallVec;
 
 use super::Own;
 use super::answer::WORDS;
-use super::link::Link;
+use super::edges::Edges;
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::{Folding, Origin};
-use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
 use crate::mpi::p2p::Requests;
 use crate::observe::Record;
-use crate::schedule::{Block, Op, Part};
-use crate::topology::neighborhood::Neighborhood;
+use crate::schedule::{Block, Op};
 use crate::util::cast::{to_int, to_u32};
 
 impl Round {
-    /// Makes what executes the operations of a round whose other ends a link has, and copies. It
-    /// moves so many fields together. `is_only`: no process has another round.
-    pub(super) fn new(
-        (link, comm, n): (&Arc<Link>, Arc<Comm>, &Neighborhood),
-        ops: &[Op],
-        is_only: bool,
-        own: Own,
-        fields: usize,
-    ) -> Round {
-        let (targets, sources, mut self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
-        let parts = |edges: usize| -> Vec<SmallVec<[Part; 1]>> { vec![SmallVec::new(); edges] };
-        let (mut sent, mut received, mut copied) = (parts(n.targets().len()), parts(n.sources().len()), Vec::new());
+    /// Makes what executes the operations of a round whose other ends a link has, and copies.
+    /// `is_only`: no process has another round.
+    pub(super) fn new(edges: &Edges, ops: &[Op], is_only: bool, own: Own) -> Round {
+        let &Edges { link, comm, n, fields, .. } = edges;
+        let (mut sent, mut received, mut copied) = (Vec::new(), Vec::new(), HashSet::new());
         for op in ops {
             match *op {
-                Op::Send { block: Block::Input(entry), part, .. } => sent[entry as usize].push(part),
-                Op::Recv { into: Block::Output(entry), part, .. } => received[entry as usize].push(part),
-                Op::Copy { from: Block::Input(target), into: Block::Output(source) } => copied.push((target, source)),
+                Op::Send { block: Block::Input(entry), part, .. } => sent.extend(edges.targets.of(entry, part)),
+                Op::Recv { into: Block::Output(entry), part, .. } => received.extend(edges.sources.of(entry, part)),
+                Op::Copy { from: Block::Input(target), into: Block::Output(source) } => _ = copied.insert((target, source)),
                 _ => {}
             }
         }
         // the same order at both ends
-        sent.iter_mut().chain(&mut received).for_each(|parts| parts.sort_unstable_by(Part::by_begin));
+        for moved in [&mut sent, &mut received] {
+            moved.sort_unstable_by(|a, b| a.way.cmp(&b.way).then_with(|| a.part.by_begin(&b.part)));
+        }
+        let mut self_edges = if matches!(own, Own::Left) { Vec::new() } else { n.self_edges() };
         self_edges.retain(|edge| copied.contains(edge));
         let (mut inputs, mut outs) = (Vec::new(), Vec::new());
-        for (position, &slot) in link.targets.iter().enumerate() {
-            let begin = inputs.len();
+        for message in sent.chunk_by(|a, b| a.way.0 == b.way.0) {
+            let (begin, position) = (inputs.len(), message[0].way.0);
             for field in 0..fields {
-                for target in targets.iter().filter(|t| t.1 == slot.rank) {
-                    inputs.extend(sent[target.0 as usize].iter().map(|&part| MessageBlock::of_part(field, target.0, part)));
-                }
-            }
-            // a process with which the round has no edge
-            if begin == inputs.len() {
-                continue;
+                inputs.extend(message.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
             }
             outs.push(OutMessage {
                 position,
-                slot,
+                slot: link.targets[position],
                 number: 0,
                 blocks: begin..inputs.len(),
                 bytes: 0,
@@ -75,24 +62,16 @@ impl Round {
                 sends: Default::default(),
             });
         }
-        let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), vec![None; n.sources().len()]);
-        for (position, &slot) in link.sources.iter().enumerate() {
-            let (begin, i) = (outputs.len(), ins.len());
+        let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), Vec::new());
+        for message in received.chunk_by(|a, b| a.way.0 == b.way.0) {
+            let (begin, position) = (outputs.len(), message[0].way.0);
+            of_source.extend(message.iter().map(|moved| (moved.entry, to_u32(ins.len()))));
             for field in 0..fields {
-                for source in sources.iter().filter(|s| s.1 == slot.rank) {
-                    let parts = &received[source.0 as usize];
-                    if !parts.is_empty() {
-                        of_source[source.0 as usize] = Some(to_u32(i));
-                    }
-                    outputs.extend(parts.iter().map(|&part| MessageBlock::of_part(field, source.0, part)));
-                }
-            }
-            if begin == outputs.len() {
-                continue;
+                outputs.extend(message.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
             }
             ins.push(InMessage {
                 position,
-                slot,
+                slot: link.sources[position],
                 number: 0,
                 blocks: begin..outputs.len(),
                 bytes: 0,
@@ -104,14 +83,14 @@ impl Round {
                 offer: Vec::new(),
             });
         }
+        of_source.sort_unstable();
+        of_source.dedup();
         let mut answers = Requests::default();
         answers.reserve(outs.len() + ins.len());
-        if matches!(own, Own::Left) {
-            self_edges.clear();
-        }
         let folding = match own {
             Own::Combined(combine, self_comm) => {
-                let mut origins: Vec<Origin> = of_source.iter().map(|i| i.map_or(Origin::Nowhere, Origin::Peer)).collect();
+                let mut origins = vec![Origin::Nowhere; n.sources().len()];
+                of_source.iter().for_each(|&(source, message)| origins[source as usize] = Origin::Peer(message));
                 self_edges.iter().for_each(|&(target, source)| origins[source as usize] = Origin::Own(target));
                 Some((Box::new(Folding::new(combine, &origins)), self_comm))
             }
@@ -119,7 +98,7 @@ impl Round {
         };
         Round {
             link: Arc::clone(link),
-            comm,
+            comm: Arc::clone(comm),
             tag: 0,
             me: to_int(n.rank()),
             stage: Stage::Idle,
@@ -206,6 +185,12 @@ impl Round {
         }
     }
 
+    /// Returns the entries of the source list that the round receives blocks from, or parts of
+    /// them.
+    pub(super) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
+        self.of_source.iter().map(|of| of.0)
+    }
+
     /// Returns true if the block of a source has arrived, or does not come in this round.
     pub(super) fn arrived(&self, source: usize) -> Result<bool> {
         if let Some(error) = &self.failure {
@@ -214,12 +199,11 @@ impl Round {
         if let Some((folding, _)) = self.folding.as_ref().filter(|_| matches!(self.stage, Stage::Queued | Stage::Open)) {
             return Ok(folding.is_source_done(source));
         }
-        let message = self.of_source.get(source).copied().flatten();
-        Ok(match self.stage {
-            Stage::Queued => message.is_none(),
-            Stage::Open => message.is_none_or(|i| self.ins[i as usize].state == InState::Done),
-            Stage::Idle | Stage::Complete => true,
-        })
+        if matches!(self.stage, Stage::Idle | Stage::Complete) {
+            return Ok(true);
+        }
+        let Ok(at) = self.of_source.binary_search_by_key(&source, |of| of.0 as usize) else { return Ok(true) };
+        Ok(self.stage == Stage::Open && self.ins[self.of_source[at].1 as usize].state == InState::Done)
     }
 }
 

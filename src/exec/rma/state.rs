@@ -121,8 +121,9 @@ pub struct Round {
     pub(super) ins: Vec<InMessage>,
     /// Parts of blocks that could not be packed, by their positions among `inputs`.
     pub(super) lost: Vec<usize>,
-    /// For each entry of the source list, its position among the messages.
-    pub(super) of_source: Vec<Option<u32>>,
+    /// Entries of the source list that blocks come from, in order, and the positions of their
+    /// messages.
+    pub(super) of_source: Vec<(u32, u32)>,
     /// True if no process has another round.
     pub(super) is_only: bool,
     /// True if a block that comes must be as long as its place.

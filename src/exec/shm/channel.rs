@@ -19,6 +19,7 @@ use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
 use crate::shm::ring::{self, CELLS, CHUNKS, LONGEST_CHUNK, Receiver, Ring, Sender};
 use crate::shm::segment::{self, Segment};
+use crate::shm::stores::Stores;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
 
@@ -30,17 +31,6 @@ const LARGE_BUFFERS: usize = ring::LENGTH;
 
 /// Bytes of a small buffer. Each cell of the target's ring has one of its own.
 pub const SMALL_BUFFER: usize = 4096;
-
-/// Parts of a message that stays in its sender's memory, at most: a small buffer lists them.
-pub const MOST_PARTS: usize = SMALL_BUFFER / size_of::<Part>();
-
-/// A part of a message that stays in its sender's memory: address and bytes.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct Part {
-    pub at: u64,
-    pub bytes: u64,
-}
 
 /// Bytes of all small buffers.
 const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
@@ -60,7 +50,7 @@ const PAGE: usize = 4096;
 const APART: usize = 1024;
 
 /// Most bytes of messages that use two large buffers in turn.
-const LONGEST_IN_TURN: usize = 128 << 10;
+const LONGEST_IN_TURN: usize = 256 << 10;
 
 /// Most bytes of a message that goes through a cell where chunks were measured to be faster than a
 /// copy by the kernel. 1 MiB took 2.4 times as long as in chunks between cores that are far from
@@ -98,7 +88,9 @@ pub struct Outbound {
     ring: *const Ring,
     pub sender: Sender,
     /// Memory for messages that exceed a cell: the small buffers, then the large ones.
-    memory: *mut u8,
+    pub memory: *mut u8,
+    /// How messages are written there.
+    pub stores: Stores,
     /// For each large buffer, one more than the number of the last message in it.
     used: [AtomicU64; LARGE_BUFFERS],
     /// Position of the same process among the inbound channels, if it is a source, too.
@@ -443,6 +435,7 @@ pub fn make(
                     ring,
                     sender: Sender::default(),
                     memory: begin.wrapping_add(if common { 0 } else { k * memory }),
+                    stores: Stores::default(),
                     used: Default::default(),
                     back: sources.iter().position(|s| s.0 == rank),
                     chunks: AtomicU64::new(0),
@@ -605,28 +598,6 @@ impl Channels {
     #[inline]
     pub fn at(&self, location: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
         self.segment.at((location as usize * LINE).checked_add(offset)?, bytes)
-    }
-
-    /// Writes the list of the parts of message `number`, whose cells are free, for its targets.
-    /// Returns where it lies.
-    pub fn put_parts(&self, targets: &Range<usize>, number: u64, parts: &[Part]) -> u32 {
-        let at = self.outbound[targets.start].memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER);
-        // SAFETY: the buffer belongs to the cells, and has room for so many parts.
-        unsafe { at.copy_from_nonoverlapping(parts.as_ptr().cast(), size_of_val(&parts[..parts.len().min(MOST_PARTS)])) };
-        self.location(at)
-    }
-
-    /// Copies a list of `count` parts that another process has named. Returns false if there is
-    /// none, or if the parts have not `bytes` bytes in all.
-    pub fn parts(&self, location: u64, count: u64, bytes: usize, into: &mut Vec<Part>) -> bool {
-        into.clear();
-        let (Ok(location), 1..=MOST_PARTS) = (u32::try_from(location), to_usize(count)) else { return false };
-        into.resize(to_usize(count), Part::default());
-        let length = size_of_val(&into[..]);
-        let Some(at) = self.at(location, 0, length) else { return false };
-        // SAFETY: so many lie there, which their sender leaves alone until they are released.
-        unsafe { into.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(at, length) };
-        into.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes)) == Some(bytes as u64)
     }
 
     /// Keeps a message until MPI has sent it. Takes a lock; allocates if there have never been as

@@ -30,7 +30,7 @@
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
-//! | `pull` | long messages that receivers copy from the sender's memory |
+//! | `pull`, `parts` | long messages that receivers copy from the sender's memory |
 //! | `fallback` | messages that go by MPI after all |
 //! | `reduce` | combining blocks as they arrive |
 //! | `device` | blocks in device memory |
@@ -41,6 +41,7 @@ pub mod channel;
 mod device;
 mod failure;
 mod fallback;
+mod parts;
 mod progress;
 mod pull;
 mod recv;
@@ -309,7 +310,7 @@ impl Executor for Shm {
             let recv = &mut self.recvs[i];
             recv.state = RecvState::Waiting;
             recv.in_ring = true;
-            recv.unfolded = recv.blocks.len();
+            (recv.unfolded, recv.ticks) = (recv.blocks.len(), 0);
             recv.until = None;
             // nothing that lies in a cell is long
             if recv.whole.is_none() && recv.bytes > 0 {

@@ -17,7 +17,8 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::channel::{MOST_PARTS, Outbound, Part};
+use super::channel::Outbound;
+use super::parts::{MOST_PARTS, Part};
 use super::state::{RecvState, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::pack::Loopback;
@@ -167,16 +168,18 @@ impl Shm {
     /// Sends message `k` in chunks after all, unless its target copies it already.
     #[cold]
     pub(super) fn turn(&mut self, k: usize, memory: *mut u8) {
-        let (chunk, location, number) = (self.channels.chunk(), self.channels.location(memory), self.number);
+        let (chunk, number, style) = (self.channels.chunk(), self.number, self.style(k));
+        let location = self.channels.location(memory);
         let Self { channels, all, each, to_all, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         let (out, count) = (&channels.outbound[send.targets.start], send.bytes.div_ceil(chunk) as u64);
         let before = out.chunks.load(Ordering::Relaxed);
-        if !out.ring().turn(number, [before, send.bytes as u64, location.into(), chunk as u64]) {
+        if !out.ring().turn(number, [before, send.bytes as u64, location.into(), style.chunk(chunk)]) {
+            out.stores.withdraw();
             return;
         }
         out.take_chunks(count);
-        send.memory = memory;
+        (send.memory, send.style) = (memory, style);
         send.before.clear();
         send.before.push(before);
         send.state = SendState::Chunks { written: 0, all: count };

@@ -7,7 +7,9 @@ use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
-use crate::shm::ring::{AT_SENDER, CHUNK_WORDS, CHUNKS, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
+use crate::shm::ring::{AT_SENDER, CHUNK_WORDS, CHUNKS, Header, IN_CELL, IN_CHUNKS, STREAMED, UNPACKED, WORDS};
+use crate::shm::stores;
+use crate::shm::streaming::{since, ticks};
 use crate::util::cast::{to_u32, to_usize};
 
 /// A step that a message can take now.
@@ -65,7 +67,9 @@ impl Shm {
 
     /// Receives a message that its cell announces.
     #[inline(always)]
-    fn open(&mut self, i: usize, header: Header) -> Result<()> {
+    fn open(&mut self, i: usize, mut header: Header) -> Result<()> {
+        let streamed = header.bytes & STREAMED != 0;
+        header.bytes &= !STREAMED;
         let (channels, source) = (&self.channels, &self.channels.inbound[i]);
         if let Some(back) = source.back {
             channels.outbound[back].sender.learn_acks(header.acks);
@@ -106,9 +110,33 @@ impl Shm {
             self.foldable = true;
             return Ok(());
         }
-        let done = self.take_out(i, header.bytes as usize);
+        let done = if header.bytes as usize >= stores::LEAST {
+            self.take_long(i, header.bytes as usize, streamed)
+        } else {
+            self.take_out(i, header.bytes as usize)
+        };
         self.channels.inbound[i].ring().take(self.number);
         self.recvs[i].state = RecvState::Done;
+        done
+    }
+
+    /// Copies a message of an eager buffer to its blocks as it was written, and says how long that
+    /// took if its sender wants to know.
+    fn take_long(&mut self, i: usize, bytes: usize, streamed: bool) -> Result<()> {
+        let (recv, ring) = (&self.recvs[i], self.channels.inbound[i].ring());
+        let began = ring.is_timed(self.number).then(ticks);
+        let blocks = &self.outputs[recv.blocks.clone()];
+        let whole = bytes == recv.bytes && (!self.to_all || blocks.len() == 1);
+        let done = if streamed && whole && blocks.iter().all(MessageBlock::is_divisible) {
+            // SAFETY: as for `take_out`.
+            unsafe { blocks::unpack_streamed(blocks, 0..recv.bytes, recv.data) };
+            Ok(())
+        } else {
+            self.take_out(i, bytes)
+        };
+        if let Some(began) = began {
+            self.channels.inbound[i].ring().set_time(self.number, stores::told(since(began)));
+        }
         done
     }
 
@@ -165,7 +193,9 @@ impl Shm {
     #[cold]
     pub(super) fn begin_to_take_chunks(&mut self, i: usize, words: [u64; CHUNK_WORDS]) -> Result<()> {
         let [before, bytes, memory, chunk] = words;
+        let (chunk, streamed) = stores::chunk(chunk);
         let (Ok(memory), 1..) = (u32::try_from(memory), chunk) else { return self.reject(i) };
+        let ticks = self.channels.inbound[i].ring().is_timed(self.number).then_some(0);
         let checked = self.check(i, bytes);
         let Self { outputs, recvs, folding, to_all, .. } = self;
         let recv = &mut recvs[i];
@@ -183,7 +213,17 @@ impl Shm {
         {
             (into, checked) = (Destination::Discard, Err(e));
         }
-        recv.state = RecvState::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory, chunk, before, into });
+        recv.state = RecvState::Chunks(Chunks {
+            taken: 0,
+            all: bytes.div_ceil(chunk),
+            bytes,
+            memory,
+            chunk,
+            before,
+            into,
+            streamed,
+            ticks,
+        });
         checked
     }
 
@@ -221,11 +261,15 @@ impl Shm {
             done = enlarge(&mut self.recvs[i].buffer, to_usize(chunks.bytes));
             chunks.into = if done.is_ok() { Destination::Buffer } else { Destination::Discard };
         }
+        let began = if chunks.ticks.is_some() { ticks() } else { 0 };
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has written that many
         // bytes.
         unsafe {
             match chunks.into {
+                Destination::Blocks if chunks.streamed => {
+                    blocks::unpack_streamed(&self.outputs[recv.blocks.clone()], part, data);
+                }
                 Destination::Blocks => blocks::unpack_part(&self.outputs[recv.blocks.clone()], part, data),
                 Destination::Combined => done = self.fold_chunk(i, part, data),
                 Destination::Buffer => recv.buffer[part.clone()].as_mut_ptr().copy_from_nonoverlapping(data, part.len()),
@@ -234,6 +278,12 @@ impl Shm {
         }
         let (recv, ring) = (&mut self.recvs[i], self.channels.inbound[i].ring());
         chunks.taken += 1;
+        if let Some(all) = &mut chunks.ticks {
+            *all = all.saturating_add(since(began));
+            if chunks.taken == chunks.all {
+                ring.set_time(self.number, stores::told(*all));
+            }
+        }
         ring.set_chunks_read(chunks.before + chunks.taken);
         recv.state = RecvState::Chunks(chunks);
         if chunks.taken < chunks.all {

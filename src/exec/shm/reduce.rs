@@ -6,6 +6,8 @@ use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::error::Result;
 use crate::exec::executor::Executor;
 use crate::exec::folding::{Folding, Link, Origin};
+use crate::shm::stores::{LEAST, told};
+use crate::shm::streaming::{since, ticks};
 use crate::util::cast::to_u32;
 
 impl Shm {
@@ -36,6 +38,7 @@ impl Shm {
                     Origin::Nowhere => None,
                 };
                 let Some(data) = data else { continue };
+                let began = self.is_timed(origin).then(ticks);
                 // SAFETY: the caller of `bind` vouches for result and places; the block is here.
                 let folded = unsafe { folding.fold(position, data, &self.known[0][1], self.loopback()) };
                 done = done.and(folded);
@@ -43,7 +46,11 @@ impl Shm {
                 if let Origin::Peer(i) = origin {
                     let recv = &mut self.recvs[i as usize];
                     recv.unfolded -= 1;
+                    recv.ticks = recv.ticks.saturating_add(began.map_or(0, since));
                     if recv.unfolded == 0 {
+                        if began.is_some() {
+                            self.channels.inbound[i as usize].ring().set_time(self.number, told(recv.ticks));
+                        }
                         recv.state = RecvState::Done;
                         if recv.in_ring {
                             self.channels.inbound[i as usize].ring().take(self.number);
@@ -55,6 +62,14 @@ impl Shm {
                 return done;
             }
         }
+    }
+
+    /// True if a block is of a message in shared memory whose sender wants to know how long it
+    /// takes to combine it.
+    fn is_timed(&self, origin: Origin) -> bool {
+        let Origin::Peer(i) = origin else { return false };
+        let recv = &self.recvs[i as usize];
+        recv.bytes >= LEAST && recv.in_ring && self.channels.inbound[i as usize].ring().is_timed(self.number)
     }
 
     /// True if the message from process `i` may be combined as its chunks come.

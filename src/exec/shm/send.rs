@@ -5,14 +5,16 @@
 
 use std::ops::Range;
 
-use super::channel::EagerBuffer;
+use super::channel::{EagerBuffer, Outbound};
 use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::pack::Loopback;
 use crate::error::Result;
 use crate::exec::blocks::{self, MessageBlock};
 use crate::observe::Medium;
-use crate::shm::ring::{CHUNKS, Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
+use crate::shm::ring::{CHUNKS, Header, IN_CELL, IN_CHUNKS, INLINE, STREAMED, UNPACKED, WORDS};
+use crate::shm::stores::{self, Style};
+use crate::shm::streaming::{since, ticks};
 use crate::util::cast::{to_u32, to_usize};
 
 /// A step that a message can take now.
@@ -57,7 +59,7 @@ impl Shm {
     #[inline(always)]
     fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: usize, word: impl Fn(usize) -> u64) {
         if let Some(record) = &self.record {
-            record.sent(Medium::Shared, send.targets.len(), u64::from(bytes) * send.targets.len() as u64);
+            record.sent(Medium::Shared, send.targets.len(), u64::from(bytes & !STREAMED) * send.targets.len() as u64);
         }
         for out in &self.channels.outbound[send.targets.clone()] {
             let header = Header { bytes, location, acks: self.channels.acks(out) };
@@ -102,6 +104,17 @@ impl Shm {
             SendState::Chunks { written, .. } => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
             SendState::Waiting | SendState::Done => None,
         }
+    }
+
+    /// Says how message `k` is written to shared memory.
+    pub(super) fn style(&self, k: usize) -> Style {
+        let send = &self.sends()[k];
+        let is_divisible = || self.inputs[send.blocks.clone()].iter().all(MessageBlock::is_divisible);
+        if self.channels.oversubscribed || !is_divisible() {
+            return Style::ORDINARY;
+        }
+        let outs = &self.channels.outbound[send.targets.clone()];
+        outs[0].stores.choose(self.number, send.bytes, outs.iter().map(Outbound::ring))
     }
 
     #[inline(always)]
@@ -189,10 +202,39 @@ impl Shm {
     fn send_eager(&mut self, k: usize, buffer: EagerBuffer) -> Result<()> {
         let send = &self.sends()[k];
         self.channels.claim(buffer, &send.targets, self.number);
+        if send.bytes >= stores::LEAST {
+            return self.send_eager_long(k, buffer);
+        }
         // SAFETY: as above; the buffer is long enough, and free.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
         match packed {
             Ok(()) => self.put(send, to_u32(send.bytes), self.channels.location(buffer.at), 0, |_| 0),
+            Err(_) => self.put(send, 0, UNPACKED, 0, |_| 0),
+        }
+        self.send_mut(k).state = SendState::Done;
+        packed
+    }
+
+    /// Sends a message in an eager buffer that is its own, in the faster way.
+    fn send_eager_long(&mut self, k: usize, buffer: EagerBuffer) -> Result<()> {
+        let style = self.style(k);
+        let send = &self.sends()[k];
+        let (blocks, began) = (&self.inputs[send.blocks.clone()], if style.timed { ticks() } else { 0 });
+        // SAFETY: as above.
+        let packed = unsafe {
+            if style.streams {
+                blocks::pack_streaming(blocks, 0..send.bytes, buffer.at);
+                Ok(())
+            } else {
+                blocks::pack(blocks, buffer.at, self.loopback())
+            }
+        };
+        if style.timed {
+            self.channels.outbound[send.targets.start].stores.add(since(began));
+        }
+        let bytes = to_u32(send.bytes) | style.flag();
+        match packed {
+            Ok(()) => self.put(send, bytes, self.channels.location(buffer.at), 0, |_| 0),
             Err(_) => self.put(send, 0, UNPACKED, 0, |_| 0),
         }
         self.send_mut(k).state = SendState::Done;
@@ -208,7 +250,7 @@ impl Shm {
 
     /// Announces a message that comes in chunks.
     fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
-        let chunk = self.channels.chunk();
+        let (chunk, style) = (self.channels.chunk(), self.style(k));
         let Self { channels, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         let blocks = &inputs[send.blocks.clone()];
@@ -228,7 +270,7 @@ impl Shm {
         if let Some(record) = record {
             record.sent(Medium::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
         }
-        send.memory = memory;
+        (send.memory, send.style) = (memory, style);
         let memory = channels.location(memory);
         send.before.clear();
         send.state = SendState::Chunks { written: 0, all: count };
@@ -236,7 +278,7 @@ impl Shm {
             let before = out.take_chunks(count);
             send.before.push(before);
             let acks = channels.acks(out);
-            let words = [before, send.bytes as u64, memory.into(), chunk as u64];
+            let words = [before, send.bytes as u64, memory.into(), style.chunk(chunk)];
             out.sender.put(self.number, out.ring(), Header { bytes: 0, location: IN_CHUNKS, acks }, &words);
         }
         packed
@@ -251,15 +293,23 @@ impl Shm {
         let begin = to_usize(written) * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
         let memory = send.memory.wrapping_add(to_usize(written % CHUNKS) * chunk);
+        let began = if send.style.timed { ticks() } else { 0 };
         // SAFETY: the caller of `bind` vouches for the blocks; the memory is long enough, and what
         // it held before has been read.
         unsafe {
             let blocks = &self.inputs[send.blocks.clone()];
             if blocks.iter().all(MessageBlock::is_divisible) {
-                blocks::pack_part(blocks, part, memory);
+                if send.style.streams {
+                    blocks::pack_streaming(blocks, part, memory);
+                } else {
+                    blocks::pack_part(blocks, part, memory);
+                }
             } else {
                 memory.copy_from_nonoverlapping(send.buffer[part].as_ptr(), chunk.min(send.bytes - begin));
             }
+        }
+        if send.style.timed {
+            outs[0].stores.add(since(began));
         }
         for (out, before) in outs.iter().zip(&send.before) {
             out.ring().set_chunks_written(before + written + 1);

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::channel::{Channels, Part};
+use super::channel::Channels;
+use super::parts::Part;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
@@ -19,6 +20,7 @@ use crate::mpi::message::Request;
 use crate::observe::Record;
 use crate::shm::peer_memory::Span;
 use crate::shm::ring::WORDS;
+use crate::shm::stores::Style;
 use crate::util::backoff::Backoff;
 
 /// State of a message that this process sends.
@@ -90,10 +92,11 @@ pub(super) struct OutMessage {
     pub(super) bytes: usize,
     pub(super) whole: Whole,
     pub(super) state: SendState,
-    /// For a message in chunks: the memory that they go through, and for each target the number of
-    /// chunks in its channel before this message.
+    /// For a message in chunks: the memory that they go through, for each target the number of
+    /// chunks in its channel before this message, and how they are written.
     pub(super) memory: *mut u8,
     pub(super) before: Vec<u64>,
+    pub(super) style: Style,
     /// For a message that its targets copy: where its parts lie.
     pub(super) parts: Vec<Part>,
     /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
@@ -149,6 +152,10 @@ pub(super) struct Chunks {
     pub(super) chunk: u64,
     pub(super) before: u64,
     pub(super) into: Destination,
+    /// True if it is written by streaming stores; ticks that copying out has taken so far, if the
+    /// sender wants to know.
+    pub(super) streamed: bool,
+    pub(super) ticks: Option<u64>,
 }
 
 /// A message from one process.
@@ -169,8 +176,9 @@ pub(super) struct InMessage {
     /// longer than expected.
     pub(super) requests: Vec<Request>,
     pub(super) strays: Vec<Vec<u8>>,
-    /// Blocks of it that have not been combined yet.
+    /// Blocks of it that have not been combined yet, and ticks that combining has taken so far.
     pub(super) unfolded: usize,
+    pub(super) ticks: u64,
     /// True until its cell in the ring is released.
     pub(super) in_ring: bool,
     /// Until when it may come in chunks, though it could be copied from its sender's memory.
@@ -188,6 +196,7 @@ impl OutMessage {
             state: SendState::Done,
             memory: std::ptr::null_mut(),
             before,
+            style: Style::ORDINARY,
             parts: Vec::new(),
             requests,
             buffer: Vec::new(),
@@ -210,6 +219,7 @@ impl InMessage {
             requests: Vec::with_capacity(if count > 1 { count } else { 0 }),
             strays: Vec::new(),
             unfolded: 0,
+            ticks: 0,
             in_ring: false,
             until: None,
         }

@@ -21,6 +21,7 @@ pub(super) const SHARED_MEMORY: Names = ("mpix_shared_memory", "MPIX_SHARED_MEMO
 pub(super) const SINGLE_COPY: Names = ("mpix_single_copy", "MPIX_SINGLE_COPY");
 pub(super) const TRANSPORT: Names = ("mpix_transport", "MPIX_TRANSPORT");
 pub(super) const RMA_SYNCHRONIZATION: Names = ("mpix_rma_synchronization", "MPIX_RMA_SYNCHRONIZATION");
+pub(super) const RMA_STRAIGHT: Names = ("mpix_rma_straight", "MPIX_RMA_STRAIGHT");
 pub(super) const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 pub(super) const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 pub(super) const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");

@@ -9,7 +9,7 @@ use super::names::*;
 use super::origins::{NEIGHBORHOOD, Origin, Origins, lines, short};
 use super::value::{Learn, LoggpValue, TRUTH, digest, find, note};
 use crate::error::Result;
-use crate::model::{Loggp, copies};
+use crate::model::{Loggp, copies, puts};
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
 use crate::topology::nodes::Placement;
 
@@ -151,6 +151,9 @@ pub struct Hints {
     pub transport: Transport,
     /// `mpix_rma_synchronization`: `active` (default), `passive` or `fence`.
     pub rma_synchronization: Synchronization,
+    /// `mpix_rma_straight`: from how many bytes on plans put messages straight to where they are
+    /// received. `None` (`auto`, default): as measured.
+    pub rma_straight: Option<u64>,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the
@@ -186,6 +189,7 @@ impl Default for Hints {
             single_copy: SingleCopy::Auto,
             transport: Transport::Messages,
             rma_synchronization: Synchronization::Active,
+            rma_straight: None,
             verify: false,
             whole_communicator: false,
             nodes: None,
@@ -280,6 +284,15 @@ impl Hints {
                 return Err(v.wrong(format!("active, passive ({promise})")));
             }
         }
+        if let Some(v) = value(RMA_STRAIGHT)? {
+            let words = [("auto", None), ("false", Some(puts::NEVER)), ("0", Some(puts::NEVER))];
+            hints.rma_straight = match v.text.trim().parse() {
+                Ok(bytes) if bytes >= puts::LEAST_STRAIGHT => Some(bytes),
+                _ => v
+                    .choose(&words)
+                    .map_err(|_| v.wrong(format!("auto, false, 0, or a number of bytes from {} on", puts::LEAST_STRAIGHT)))?,
+            };
+        }
         if let Some(v) = value(NODES)? {
             hints.nodes = Some(Placement::parse(&v.text).ok_or_else(|| v.wrong(Placement::TEXT.into()))?);
         }
@@ -319,7 +332,7 @@ impl Hints {
 
     /// The keys of the hints that must be equal on all processes, for errors.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_rma_synchronization, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_rma_synchronization, mpix_rma_straight, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
     /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
     /// must be equal on all processes: all but the window and the order of reductions.
@@ -354,6 +367,7 @@ impl Hints {
             self.whole_communicator.into(),
             self.transport as u64,
             self.rma_synchronization as u64,
+            self.rma_straight.unwrap_or(0),
         ];
         values.extend(m.sharing.words());
         values.extend(self.nodes.iter().flat_map(Placement::words));

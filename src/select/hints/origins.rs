@@ -48,7 +48,7 @@ impl PartialEq for Origins {
 }
 
 /// Hints of a neighborhood, which docs/choosing-a-schedule.md lists, and their defaults.
-pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
+pub(super) const NEIGHBORHOOD: [(Names, &str); 18] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),
     (LOGGP, "auto"),
@@ -64,6 +64,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
     (SINGLE_COPY, "auto"),
     (TRANSPORT, "messages"),
     (RMA_SYNCHRONIZATION, "active"),
+    (RMA_STRAIGHT, "auto"),
     (NODES, "not given"),
     (VERIFY, "false"),
 ];

@@ -185,6 +185,8 @@ fn what_must_agree_differs() {
         ("mpix_transport", "auto"),
         ("mpix_transport", "auto_plans"),
         ("mpix_rma_synchronization", "passive"),
+        ("mpix_rma_straight", "false"),
+        ("mpix_rma_straight", "16384"),
         ("mpix_split", "false"),
         ("mpix_duplex", "half"),
         ("mpix_weight_unit", "1"),
@@ -200,6 +202,9 @@ fn what_must_agree_differs() {
     ] {
         seen.push(read(&[(key, value)], &[]).unwrap().agreed());
     }
+    let refused = read(&[("mpix_rma_straight", "-1")], &[]).unwrap_err().to_string();
+    assert!(refused.ends_with("is not one of auto, false, 0, or a number of bytes from 4096 on"), "{refused}");
+    assert_eq!(read(&[("mpix_rma_straight", "auto")], &[]).unwrap().agreed(), Hints::default().agreed());
     for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES] {
         assert!(Hints::AGREED.contains(key), "{key}");
     }

@@ -6,7 +6,7 @@ use super::names::*;
 pub const LOG: &str = "MPIX_NEIGHBOR_LOG";
 
 /// All hints.
-const HINTS: [Names; 27] = [
+const HINTS: [Names; 28] = [
     SCHEDULE,
     SPLIT,
     SEED,
@@ -24,6 +24,7 @@ const HINTS: [Names; 27] = [
     SINGLE_COPY,
     TRANSPORT,
     RMA_SYNCHRONIZATION,
+    RMA_STRAIGHT,
     VERIFY,
     SPARSE,
     SPARSE_TARGETS,

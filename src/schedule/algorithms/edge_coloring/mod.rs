@@ -59,6 +59,10 @@ const ENOUGH: f64 = 0.1;
 /// Steps of a search for each edge and edge of a port, at most.
 const STEPS: u64 = 1 << 13;
 
+/// The highest startup that counts, in units of length: as much as 256 of the longest messages. In
+/// sums of higher ones, which may be infinite, lengths would be lost.
+const HIGHEST_STARTUP: f64 = 256.0 * u32::MAX as f64;
+
 pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let (ports, ends) = ports(graph);
     let lengths: Vec<u32> = graph.iter().map(|e| e.2).collect();
@@ -67,7 +71,8 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let across: Vec<_> = ends.iter().map(|&(from, to)| (from, to_u32(left) + to)).collect();
     let edges = ends.len().max(1) as f64;
     let degree = largest_degree(left + ports, &across);
-    let bound = lower_bound(graph, tuning.startup);
+    let startup = tuning.startup.min(HIGHEST_STARTUP);
+    let bound = lower_bound(graph, startup);
     let problem = Problem {
         ports: left + ports,
         left,
@@ -76,13 +81,13 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
         most: if tuning.split || tuning.half_duplex { usize::MAX } else { degree as usize },
         ends: &across,
         lengths: &lengths,
-        startup: tuning.startup,
+        startup,
         cut: if tuning.split { CUT * bound / edges } else { f64::INFINITY },
         seed: tuning.seed,
     };
     let mut best = Best { problem: &problem, cost: f64::INFINITY, rounds: PortRounds::new() };
     let first = first_fit::rounds(&problem);
-    let enough = |rounds: &PortRounds| (rounds.len() as f64 - f64::from(problem.degree)) * tuning.startup <= ENOUGH * bound;
+    let enough = |rounds: &PortRounds| (rounds.len() as f64 - f64::from(problem.degree)) * startup <= ENOUGH * bound;
     if ends.len() <= MOST_EDGES || !tuning.split || !first.as_ref().is_some_and(enough) {
         best.consider(fewest(&problem, ports, &ends, tuning));
     }
@@ -181,6 +186,7 @@ fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::verify::{Goal, verify};
     use crate::util::cases::cases;
     use crate::util::random::Random;
     use proptest::prelude::*;
@@ -252,6 +258,24 @@ mod tests {
             for half_duplex in [false, true] {
                 let rounds = build(&graph, &Tuning { half_duplex, ..Tuning::default() });
                 assert_eq!(rounds.count, graph.max_degree(), "{processes} processes, half duplex: {half_duplex}");
+            }
+        }
+    }
+
+    /// A machine on which bytes cost nothing has an infinite startup.
+    #[test]
+    fn high_startups_need_the_fewest_rounds() {
+        let mut random = Random::new(9);
+        for n in [2u32, 5, 16] {
+            let edges: Vec<_> = (0..6 * n).map(|_| (random.below(n), random.below(n), random.below(1000))).collect();
+            let graph = Graph::from_edges(n, &edges);
+            for startup in [1e9, 1e15, f64::MAX, f64::INFINITY] {
+                for (split, half_duplex) in [(false, false), (true, false), (true, true)] {
+                    let rounds = build(&graph, &Tuning { half_duplex, ..tuning(startup, split) });
+                    let world = graph.neighborhoods();
+                    verify(&world, &rounds.schedules(&graph, &world), Goal::Deliver, true).unwrap();
+                    assert!(half_duplex || rounds.count == graph.max_degree(), "{n}, {startup}: {} rounds", rounds.count);
+                }
             }
         }
     }
