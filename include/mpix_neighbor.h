@@ -1891,7 +1891,8 @@ int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indic
  * - `mpix_node_size`: a number of consecutive processes that are taken to share a node.
  * - `mpix_matched_probe`: `true` (default) or `false`, whether `MPI_Improbe` or `MPI_Iprobe` finds
  *   messages.
- * - `mpix_loggp`: the machine's parameters, a preset or a file; other values count as not given.
+ * - `mpix_loggp`: the machine's parameters, a preset or a file; `auto`, `measure` and `none` count
+ *   as not given.
  *
  * Collective over `comm`: every process calls it, also one that sends nothing.
  *
@@ -1904,6 +1905,8 @@ int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indic
  * - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
  * - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
  * - `MPI_ERR_INFO_VALUE`: A hint has an unknown value.
+ * - `MPIX_ERR_MISMATCH`: In the first exchange on `comm`, the environment's hints, or parameters of
+ *   the machine, are not the same on all processes. See `MPIX_Neighbor_error_class`.
  * - `MPI_ERR_TRUNCATE`: A message is not a whole number of elements of `recvtype`.
  * - `MPI_ERR_NO_MEM`: There is no memory for what arrives. Other processes may then wait forever.
  * - `MPI_ERR_OTHER`: Another exchange on `comm` is still running, a process has ended, or a message
@@ -2099,13 +2102,15 @@ int MPIX_Sparse_get_count(MPIX_Sparse_result result, int *nmessages, MPI_Count *
  * - `source`: Rank of the sender.
  * - `count`: Elements of the receive type.
  * - `data`: The elements, in the result's memory, aligned for any type, valid until the result is
- *   freed. The caller may write there.
+ *   freed. The caller may write there. With a derived type, the first call for a message unpacks
+ *   it, into memory as long as its elements span, gaps included.
  *
  * All else is as for `MPIX_Sparse_get_count`.
  *
  * Errors, besides those of that function:
  *
- * - `MPI_ERR_ARG`: A pointer or the result is NULL, or there is no message `index`. */
+ * - `MPI_ERR_ARG`: A pointer or the result is NULL, or there is no message `index`.
+ * - `MPI_ERR_NO_MEM`: There is no memory for the elements of a derived type. */
 int MPIX_Sparse_get_message(MPIX_Sparse_result result,
                             int index,
                             int *source,
@@ -2237,7 +2242,7 @@ int MPIX_Sparse_plan_create_c(int ntargets,
  * Errors:
  *
  * - `MPI_ERR_ARG`: The plan is NULL.
- * - `MPI_ERR_OTHER`: A run is under way already.
+ * - `MPI_ERR_REQUEST`: A run is under way already.
  *
  * Cost: The messages of the plan. */
 int MPIX_Sparse_plan_start(MPIX_Sparse_plan plan);
@@ -2283,7 +2288,7 @@ int MPIX_Sparse_plan_result(MPIX_Sparse_plan plan, MPIX_Sparse_result *result);
  *
  * Errors:
  *
- * - `MPI_ERR_OTHER`: A run is under way; nothing is freed.
+ * - `MPI_ERR_REQUEST`: A run is under way; nothing is freed.
  * - `MPI_ERR_ARG`: The pointer is NULL. */
 int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 

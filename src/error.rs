@@ -449,7 +449,7 @@ pub enum Error {
         source_entry: usize,
     },
     /// No tags are left beyond those that every MPI has.
-    #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
+    #[error("this MPI has no tags left for a request that matches alone (mpix_match=plan)")]
     NoTags,
     /// A request that is active and must not be.
     #[error("{argument} is active: it must be completed first")]
@@ -517,7 +517,7 @@ pub enum Error {
         value: usize,
     },
     /// An index beyond the end of the messages.
-    #[error("{argument} = {value} is not below the number of messages, {length}")]
+    #[error("{argument} = {value} is no index of the messages, of which there are {length}")]
     Index {
         /// The argument.
         argument: Argument,

@@ -65,10 +65,10 @@ impl Outstanding {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// True if one request needs progress.
+    /// True if requests need progress beside the caller's, which is `listed` among them or not.
     #[inline]
-    pub fn has_one(&self) -> bool {
-        self.count.load(Ordering::Relaxed) == 1
+    pub fn has_others(&self, listed: bool) -> bool {
+        self.count.load(Ordering::Relaxed) > usize::from(listed)
     }
 
     /// Adds a request. Allocates if there have never been as many.

@@ -16,6 +16,19 @@ int MPI_Put(const void *from, int count, MPI_Datatype type, int target, MPI_Aint
   return PMPI_Put(from, count, type, target, displ, many, there, win);
 }
 
+/* windows with memory of their own that have not been freed */
+static int windows;
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win) {
+  windows++;
+  return PMPI_Win_allocate(size, unit, info, comm, base, win);
+}
+int MPI_Win_free(MPI_Win *win) {
+  int *flavor = NULL, found = 0;
+  MPI_Win_get_attr(*win, MPI_WIN_CREATE_FLAVOR, &flavor, &found);
+  if (found && *flavor == MPI_WIN_FLAVOR_ALLOCATE) windows--;
+  return PMPI_Win_free(win);
+}
+
 /* true if plans put straight, which some MPIs cannot */
 static int can;
 
@@ -30,10 +43,9 @@ static int goes(int offers) {
   return yes;
 }
 
-static MPI_Comm ring(int edges) {
+static void set_ring(int edges, MPI_Comm comm) {
   static char text[8192];
   int length, sources[] = {left, left}, targets[] = {right, right};
-  MPI_Comm comm = test_duplicate();
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "direct");
@@ -45,6 +57,11 @@ static MPI_Comm ring(int edges) {
   can = n > 1 && strstr(text, "plans put messages of 16384 bytes and more straight") != NULL;
   fenced = strstr(text, "from the second start on") != NULL, offered = 0;
   if (n > 1) CHECK(can || strstr(text, "plans use it too: "), "%s", text);
+}
+
+static MPI_Comm ring(int edges) {
+  MPI_Comm comm = test_duplicate();
+  set_ring(edges, comm);
   return comm;
 }
 
@@ -232,6 +249,30 @@ static void again(void) {
   MPI_Comm_free(&comm);
 }
 
+/* the window of a neighborhood that has been replaced is freed when its plans have been, one of them
+   far later than the others */
+static void outlived(void) {
+  enum { SETS = 40 };
+  MPI_Comm comm = ring(1);
+  int most = 0, before = windows, send = me, have = -1;
+  MPIX_Request kept = NULL;
+  for (int round = 0; round < SETS; round++) {
+    MPIX_Request plan;
+    OK(MPIX_Neighbor_alltoall_plan(&send, 1, MPI_INT, &have, 1, MPI_INT, comm, MPI_INFO_NULL, &plan));
+    set_ring(1, comm);
+    if (round == 0) kept = plan;
+    else OK(MPIX_Request_free(&plan));
+    if (windows > most) most = windows;
+  }
+  CHECK(most <= before + 2, "%d windows for %d operations", most, before);
+  OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
+  CHECK(windows <= (before > 0), "%d windows beside that of a plan", windows);
+  OK(MPIX_Request_free(&kept));
+  set_ring(1, comm);
+  MPI_Comm_free(&comm);
+  CHECK(windows == 0, "%d windows at the end", windows);
+}
+
 /* many plans at the same time, side by side in memory: those run too that attach no memory */
 static void many(void) {
   enum { PLANS = 100, BYTES = 17000 };
@@ -339,6 +380,7 @@ int main(int argc, char **argv) {
   several();
   shared_memory();
   again();
+  outlived();
   many();
   mixed();
   /* verification finds that before anything is put */

@@ -279,9 +279,9 @@ static void plans_after_an_error(void) {
   HANDLED(MPIX_Sparse_plan_test(plan, NULL), MPI_ERR_ARG, "flag is NULL");
   HANDLED(MPIX_Sparse_plan_result(plan, NULL), MPI_ERR_ARG, "result is NULL");
   OK(MPIX_Sparse_plan_start(plan));
-  HANDLED(MPIX_Sparse_plan_start(plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_start:");
+  HANDLED(MPIX_Sparse_plan_start(plan), MPI_ERR_REQUEST, "MPIX_Sparse_plan_start: plan is active");
   MPIX_Sparse_plan keep = plan;
-  HANDLED(MPIX_Sparse_plan_free(&plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_free:");
+  HANDLED(MPIX_Sparse_plan_free(&plan), MPI_ERR_REQUEST, "MPIX_Sparse_plan_free: plan is active");
   CHECK(plan == keep, "a plan that runs is gone");
   OK(MPIX_Sparse_plan_wait(plan));
   OK(MPIX_Sparse_plan_wait(plan));
@@ -438,8 +438,8 @@ static void queries(void) {
   double values[4] = {1, 2, 3, 4}, room[4] = {-1, -1, -1, -1};
   MPIX_Sparse_result result, none = NULL;
   OK(MPIX_Sparse_exchange_block(2, targets, values, 2, MPI_DOUBLE, MPI_DOUBLE, info, comm, &result));
-  HANDLED(MPIX_Sparse_get_message(result, 2, &source, &count, &data), MPI_ERR_ARG, "MPIX_Sparse_get_message: index = 2 is not below the number of messages, 2");
-  HANDLED(MPIX_Sparse_get_message(result, -1, &source, &count, &data), MPI_ERR_ARG, "index = -1 is not below");
+  HANDLED(MPIX_Sparse_get_message(result, 2, &source, &count, &data), MPI_ERR_ARG, "MPIX_Sparse_get_message: index = 2 is no index of the messages, of which there are 2");
+  HANDLED(MPIX_Sparse_get_message(result, -1, &source, &count, &data), MPI_ERR_ARG, "index = -1 is no index");
   HANDLED(MPIX_Sparse_get_message(result, 0, NULL, &count, &data), MPI_ERR_ARG, "source is NULL");
   HANDLED(MPIX_Sparse_get_message(result, 0, &source, NULL, &data), MPI_ERR_ARG, "count is NULL");
   HANDLED(MPIX_Sparse_get_message(result, 0, &source, &count, NULL), MPI_ERR_ARG, "data is NULL");

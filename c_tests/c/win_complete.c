@@ -30,13 +30,13 @@ int main(int argc, char **argv) {
   for (int call = 0; call < CALLS; call++) {
     int over = 0;
     memset(send, value(test_rank, call), BYTES);
-    MPI_Win_post(sources, MPI_MODE_NOCHECK, window);
+    MPI_Win_post(sources, EPOCH, window);
     /* a target answers when it has posted */
     for (int k = 0; k < others; k++) MPI_Irecv(NULL, 0, MPI_INT, ranks[k], ANSWER, MPI_COMM_WORLD, &answers[k]);
     for (int k = 0; k < others; k++) MPI_Send(NULL, 0, MPI_INT, ranks[k], ANSWER, MPI_COMM_WORLD);
     for (int left = others, k; left > 0; left--) {
       MPI_Waitany(others, answers, &k, MPI_STATUS_IGNORE);
-      MPI_Win_start(targets[k], MPI_MODE_NOCHECK, window);
+      MPI_Win_start(targets[k], EPOCH, window);
       MPI_Put(send, BYTES, MPI_BYTE, ranks[k], (MPI_Aint)test_rank * BYTES, BYTES, MPI_BYTE, window);
       MPI_Win_complete(window);
     }

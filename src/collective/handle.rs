@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::exec::rma::link::Link;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
+use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, Communicator};
 use crate::observe::Record;
@@ -107,6 +108,8 @@ pub struct Handle {
     pub neighborhoods: [Option<Arc<BoundNeighborhood>>; OPERATIONS],
     /// The windows that they put blocks into, by operation.
     pub links: [Option<Arc<Link>>; OPERATIONS],
+    /// Windows of replaced neighborhoods that a process needed when they were, the same on all.
+    pub retired: Vec<Arc<Link>>,
     /// By operation.
     pub tags: [Arc<Tags>; OPERATIONS],
     /// The process's requests that must be moved forward.
@@ -126,7 +129,26 @@ impl Handle {
         let Some(link) = std::mem::replace(&mut self.links[operation as usize], link) else { return Ok(()) };
         // a window, too, is on the communicator
         *self.failed.get_mut() = true;
-        link.retire()
+        self.retired.extend(link.retire()?);
+        Ok(())
+    }
+
+    /// Frees windows of replaced neighborhoods that no process needs any more. Looks at [`SWEPT`]
+    /// of them, at others each time. Collective.
+    ///
+    /// Cost: if there are any, a reduction of that many words.
+    pub fn sweep(&mut self, comm: &Comm) -> Result<()> {
+        if self.retired.is_empty() {
+            return Ok(());
+        }
+        let some: Vec<Arc<Link>> = self.retired.drain(..self.retired.len().min(SWEPT)).collect();
+        let mut spare = [1i64; SWEPT];
+        spare.iter_mut().zip(&some).for_each(|(word, link)| *word = i64::from(!link.is_needed()));
+        let spare = coll::allreduce(comm, spare, Reduction::Min)?;
+        for (link, spare) in some.into_iter().zip(spare) {
+            self.retired.extend(if spare == 1 { link.retire()? } else { Some(link) });
+        }
+        Ok(())
     }
 }
 
@@ -136,11 +158,18 @@ impl Drop for Handle {
             // errors cannot be reported
             let _ = self.replace(operation, None);
         }
+        for link in self.retired.drain(..) {
+            // what a process still needs is left to the end of MPI
+            let _ = link.retire();
+        }
         if let (Some(own), Some(store), false) = (self.own.take(), self.store.upgrade(), *self.failed.get_mut()) {
             store.keep(own);
         }
     }
 }
+
+/// How many windows of replaced neighborhoods a set call, or a free call, looks at.
+const SWEPT: usize = 32;
 
 /// The attribute that holds a communicator's neighborhoods.
 pub static HANDLE: Key<Handle> = Key::new();
@@ -192,6 +221,9 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
         }
         for operation in Operation::ALL.into_iter().filter(selected) {
             handle.replace(operation, None)?;
+        }
+        if let Some(comm) = handle.own.as_ref().map(|own| Arc::clone(&own.comm)) {
+            handle.sweep(&comm)?;
         }
         if let Some(own) = &handle.own {
             own.team.trim();
@@ -319,7 +351,7 @@ impl BoundNeighborhood {
     }
 
     /// The operation's tags.
-    pub fn tags(&self) -> &Tags {
+    pub fn tags(&self) -> &Arc<Tags> {
         &self.tags
     }
 

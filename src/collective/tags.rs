@@ -14,8 +14,11 @@
 //! all before it are complete here. The fields of a call run side by side, each in its own rounds:
 //! with one tag for all fields, a block could arrive in another field's place.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
 
 use crate::collective::OPERATIONS;
 use crate::error::{Error, Result};
@@ -63,6 +66,8 @@ pub struct Tags {
     operation: u8,
     /// Numbers of persistent collectives that match alone.
     private: AtomicU64,
+    /// Tags that these have.
+    taken: Mutex<HashSet<i32>>,
     /// Numbers given out.
     next: AtomicU64,
     /// Tags of requests that are under way and have rounds to post, and how many there are.
@@ -78,6 +83,7 @@ impl Tags {
         Tags {
             operation,
             private: AtomicU64::new(0),
+            taken: Mutex::default(),
             next: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
             holding: AtomicUsize::new(0),
@@ -142,18 +148,30 @@ impl Tags {
     /// and so come to the same ones. `largest` is the largest tag that the MPI has.
     ///
     /// # Errors
-    /// The MPI has no more tags than the standard asks for.
-    pub fn private_matching(&self, tags: &mut [i32], largest: i32) -> Result<()> {
+    /// The MPI has no more tags than the standard asks for, or an older collective still has one of
+    /// those whose turn it is. Then no number is given out.
+    pub fn private_matching(self: &Arc<Self>, tags: &mut [i32], largest: i32) -> Result<PrivateTags> {
         let (begin, count) = shared(largest);
         let first_private = begin + count;
         let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_private) / u64::from(COUNT);
-        if numbers == 0 {
+        if numbers < tags.len() as u64 {
             return Err(Error::NoTags.into());
         }
-        for (number, tag) in (self.private_number(tags.len())..).zip(tags) {
+        let given = self.private.load(Ordering::Relaxed);
+        for (number, tag) in (given..).zip(tags.iter_mut()) {
             *tag = to_int(first_private + u64::from(COUNT) * (number % numbers) + u64::from(self.operation));
         }
-        Ok(())
+        let mut taken = self.taken();
+        if tags.iter().any(|tag| taken.contains(tag)) {
+            return Err(Error::NoTags.into());
+        }
+        taken.extend(tags.iter());
+        self.private_number(tags.len());
+        Ok(PrivateTags { of: Arc::clone(self), tags: SmallVec::from_slice(tags) })
+    }
+
+    fn taken(&self) -> MutexGuard<'_, HashSet<i32>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of the next persistent collective that matches alone, of so many fields.
@@ -175,8 +193,21 @@ impl Tags {
         self.holding.store(held.len(), Ordering::Relaxed);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<i32>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<i32>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tags that a persistent collective alone has until this is dropped.
+pub struct PrivateTags {
+    of: Arc<Tags>,
+    tags: SmallVec<[i32; 1]>,
+}
+
+impl Drop for PrivateTags {
+    fn drop(&mut self) {
+        let mut taken = self.of.taken();
+        self.tags.iter().for_each(|tag| _ = taken.remove(tag));
     }
 }
 
@@ -191,8 +222,8 @@ mod tests {
 
     #[test]
     fn tags_differ_as_long_as_they_must() {
-        let all = [0, 1, 2, 3].map(Tags::new);
-        let mut seen = std::collections::HashSet::new();
+        let all = [0, 1, 2, 3].map(|operation| Arc::new(Tags::new(operation)));
+        let (mut seen, mut kept) = (HashSet::new(), Vec::new());
         for tags in &all {
             assert!(seen.insert(tags.one()));
             let mut fields = [0; MOST_FIELDS];
@@ -206,13 +237,23 @@ mod tests {
         // those of persistent ones, where there are such tags
         let mut own = [0; 2];
         for tags in &all {
-            assert_eq!(*tags.private_matching(&mut own, 32767).unwrap_err(), Error::NoTags);
+            assert_eq!(tags.private_matching(&mut own, 32767).err().as_deref(), Some(&Error::NoTags));
             for _ in 0..100 {
-                tags.private_matching(&mut own, i32::MAX).unwrap();
+                kept.push(tags.private_matching(&mut own, i32::MAX).unwrap());
                 assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
             }
-            tags.private_matching(&mut own, 32775).unwrap();
-            assert!(own.into_iter().all(|tag| tag > 32771 && tag <= 32775));
+            // four numbers, of which one that has a collective is not given out again
+            let few = Tags::new(tags.operation).into();
+            let make = |own: &mut [i32]| Tags::private_matching(&few, own, 32799);
+            assert!(make(&mut [0; 5]).is_err());
+            let (first, second) = (make(&mut own).unwrap(), make(&mut own).unwrap());
+            assert!(own.into_iter().all(|tag| tag > 32783 && tag <= 32799));
+            assert!(make(&mut own).is_err());
+            drop(second);
+            assert!(make(&mut own).is_err());
+            drop(first);
+            make(&mut own).unwrap();
+            assert_eq!(few.given(), [0, 6]);
         }
         // one that is held is not given out again
         let tags = &all[1];
@@ -234,7 +275,7 @@ mod tests {
         let mut many = vec![0; NUMBERS as usize + 1];
         assert!(matches!(*tags.next(&mut many).unwrap_err(), Error::TooManyFields { .. }));
         tags.next(&mut many[1..]).unwrap();
-        let different: std::collections::HashSet<i32> = many[1..].iter().copied().collect();
+        let different: HashSet<i32> = many[1..].iter().copied().collect();
         assert_eq!(different.len(), NUMBERS as usize);
     }
 }

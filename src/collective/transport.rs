@@ -48,7 +48,8 @@ impl Transport {
     /// Frees the window if the schedule that trial calls have chosen does not put. Collective.
     pub fn settle(&mut self, winner: Algorithm) -> Result<()> {
         let unused = self.link.take_if(|_| !self.puts.contains(&winner));
-        unused.map_or(Ok(()), Link::retire)
+        // trial calls are over, so that nothing needs it
+        unused.map_or(Ok(()), |link| link.retire().map(drop))
     }
 
     /// True if calls by this schedule put.

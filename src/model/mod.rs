@@ -21,4 +21,4 @@ pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
 pub use sharing::Sharing;
 pub use simulate::{Options, Run, bytes_of, predict, predict_on, simulate};
-pub use sparse::{Load, Network, PROTOCOLS, Protocol, predict_exchange, predict_exchange_on};
+pub use sparse::{Load, Network, PROTOCOLS, Protocol, overflow_inbox, predict_exchange, predict_exchange_on};

@@ -28,6 +28,14 @@ const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
 const int mpixn_max_info_key = MPI_MAX_INFO_KEY;
 const int mpixn_mode_nocheck = MPI_MODE_NOCHECK;
 
+/* Of epochs that start where all targets have posted. Open MPI's osc/sm does not count anew the
+   sources of an epoch that is posted so: the second one would never end. */
+#ifdef MPICH_VERSION
+const int mpixn_mode_epoch = MPI_MODE_NOCHECK;
+#else
+const int mpixn_mode_epoch = 0;
+#endif
+
 /* SimGrid has the functions of MPI 3, and aborts in this one */
 #ifdef SMPI_H
 const int mpixn_matched_probe = 0;

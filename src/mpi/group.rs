@@ -70,7 +70,7 @@ impl Group {
     /// The members that pass the same `color`. Collective over the group: an allgather of a word.
     pub fn part(&self, color: u32) -> Result<Group> {
         let colors = self.allgather([color.into()])?;
-        Group::new(&self.comm, |rank| self.place(rank).is_some_and(|place| colors[place as usize] == [color.into()]))
+        Group::new(&self.comm, |rank| self.place(rank).is_some_and(|place| colors[place as usize] == [u64::from(color)]))
     }
 
     /// The communicator.

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 
 use super::MPI_Aint;
-use super::comm::{self, Owned as Comm};
+use super::comm::Owned as Comm;
 use super::datatype::{self, Datatype, Owned as OwnedDatatype};
 use super::message::{Message, Request, exchange_with_self, receive_typed};
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ fn overruns() -> Result<bool> {
     /// Longer than all eager limits.
     const LONG: usize = 256 << 10;
     const SHORT: usize = 1 << 10;
-    let alone = Comm::duplicate(comm::itself())?;
+    let alone = Comm::alone()?;
     let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
     let end =
         |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: to_int(count), datatype: datatype::byte(), peer: 0 };

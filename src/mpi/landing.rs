@@ -2,9 +2,9 @@
 //!
 //! Epochs need neighbors alone. With an active target, a process lets its sources in (`post`), and
 //! its targets let it in (`start`, `put`, `complete`). `MPI_Win_start` may block until all targets
-//! have posted, so `start` asks for a promise that they have, and tells MPI so
-//! (`MPI_MODE_NOCHECK`). `test` replaces `MPI_Win_wait`, which would not return if a source has
-//! died.
+//! have posted, so `start` asks for a promise that they have, and tells MPI so where MPI uses that
+//! well (`MPI_MODE_NOCHECK`). `test` replaces `MPI_Win_wait`, which would not return if a source
+//! has died.
 //!
 //! With a passive target, each process has one epoch for all others (`MPI_Win_lock_all`) as long as
 //! the window lives. The source puts, flushes (`flush`), and then replaces a word at the target,
@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_usize};
 
 unsafe extern "C" {
-    safe static mpixn_mode_nocheck: c_int;
+    safe static mpixn_mode_epoch: c_int;
 }
 
 /// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
@@ -197,13 +197,15 @@ impl Landing {
         self.attached.as_ref().map_err(String::as_str)
     }
 
-    /// Frees the window if no process `keeps` it, or has an epoch open. Collective.
-    pub fn free(self: &Arc<Self>, keeps: bool) -> Result<()> {
-        if super::is_usable() && self.free_if_all(!keeps)? {
+    /// Frees the window if no process `keeps` it, or has an epoch open, and returns true then.
+    /// Collective.
+    pub fn free(self: &Arc<Self>, keeps: bool) -> Result<bool> {
+        let freed = super::is_usable() && self.free_if_all(!keeps)?;
+        if freed {
             let windows = WINDOWS.get()?;
             windows.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, self));
         }
-        Ok(())
+        Ok(freed)
     }
 
     /// Frees the window if all processes can do so, and returns true then.
@@ -242,7 +244,7 @@ impl Landing {
             return Ok(());
         }
         // SAFETY: a live window and group.
-        check(unsafe { mpi_sys::MPI_Win_post(sources.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_post")?;
+        check(unsafe { mpi_sys::MPI_Win_post(sources.0, mpixn_mode_epoch, self.window) }, "MPI_Win_post")?;
         self.open.store(true, Ordering::Release);
         Ok(())
     }
@@ -261,7 +263,7 @@ impl Landing {
     /// Begins to access the memory of the processes of a group, each of which has posted.
     pub fn start(&self, targets: &Group) -> Result<()> {
         // SAFETY: a live window and group.
-        check(unsafe { mpi_sys::MPI_Win_start(targets.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_start")
+        check(unsafe { mpi_sys::MPI_Win_start(targets.0, mpixn_mode_epoch, self.window) }, "MPI_Win_start")
     }
 
     /// Completes the puts since `start`, here and at their targets. When this returns, the bytes

@@ -1,9 +1,9 @@
 //! Duplicates and parts of communicators.
 
 use super::comm::{self, Communicator, Owned};
-use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL};
 use super::request::Request;
-use super::{check, coll, liveness};
+use super::{MPI_Comm, check, coll, liveness};
 use crate::error::Result;
 use crate::util::cast::to_int;
 
@@ -26,8 +26,20 @@ impl Owned {
 
     /// Makes a communicator that holds only the caller. Local.
     pub fn self_comm(&self) -> Result<Owned> {
-        let alone = copy(comm::itself(), None)?;
-        Ok(alone.part_of(self))
+        Ok(Owned::alone()?.part_of(self))
+    }
+
+    /// Makes a communicator that holds only the caller, and belongs to no other one. Local: the
+    /// form that blocks has nobody to wait for, and MPICH's other one can hang while other threads
+    /// make communicators.
+    pub fn alone() -> Result<Owned> {
+        super::require_world()?;
+        coll::count(None, 0);
+        let mut made = RSMPI_COMM_NULL;
+        // SAFETY: a live communicator; the other handle is a local.
+        let rc = unsafe { mpi_sys::MPI_Comm_dup_with_info(comm::itself().raw(), RSMPI_INFO_NULL, &mut made) };
+        check(rc, "MPI_Comm_dup_with_info")?;
+        returning_errors(made)
     }
 
     /// Makes a communicator of the processes that pass the same `color`, in the order of their
@@ -55,7 +67,11 @@ fn copy(comm: Communicator, owner: Option<&Owned>) -> Result<Owned> {
     // SAFETY: a live communicator; the handle stays where it is until the request is complete.
     check(unsafe { mpi_sys::MPI_Comm_idup(comm.raw(), &raw mut *made, request.raw_mut()) }, "MPI_Comm_idup")
         .map_err(|error| liveness::explain(error, comm, owner))?;
-    let made = *coll::complete(comm, owner, [request], made)?;
+    returning_errors(*coll::complete(comm, owner, [request], made)?)
+}
+
+/// Takes a communicator that has just been made, and has its errors returned as codes.
+fn returning_errors(made: MPI_Comm) -> Result<Owned> {
     let made = Owned::new(made, made);
     // SAFETY: a live communicator; the handler is a constant.
     check(unsafe { mpi_sys::MPI_Comm_set_errhandler(made.raw(), RSMPI_ERRORS_RETURN) }, "MPI_Comm_set_errhandler")?;

@@ -64,11 +64,13 @@ impl Entry {
     pub fn unserved(&self, operations: Operations) -> Option<&'static str> {
         match self.build {
             Build::Scatter(_) if operations.gather || operations.reduce => Some(
-                "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only: set the other operations by another call",
+                "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only: set other operations by another call, with \
+                 another schedule",
             ),
-            Build::Stencil(_) | Build::Nodes(_) if operations.reduce => {
-                Some("it serves all operations but MPIX_NEIGHBOR_REDUCE: set MPIX_NEIGHBOR_REDUCE by another call")
-            }
+            Build::Stencil(_) | Build::Nodes(_) if operations.reduce => Some(
+                "it serves all operations but MPIX_NEIGHBOR_REDUCE: set MPIX_NEIGHBOR_REDUCE by another call, with another \
+                 schedule",
+            ),
             _ => None,
         }
     }

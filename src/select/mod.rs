@@ -85,7 +85,7 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         }
         ScheduleHint::Only(algorithm) => match unfit(algorithm, hints, input, outline) {
             None => Ok(Next::Take(Choice { algorithm, why: Reason::Asked })),
-            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason }.into()),
+            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason: reason + &hints.who_asks() }.into()),
         },
         // verification changes the times
         ScheduleHint::Measure if !hints.verify => Ok(Next::Try),

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::model::{Load, PROTOCOLS, Protocol, predict_exchange};
+use crate::model::{Load, PROTOCOLS, Protocol, overflow_inbox, predict_exchange};
 use crate::select::hints::SparseHints;
 use crate::util::cast::{to_int, whole};
 
@@ -238,8 +238,8 @@ fn median(times: &mut [u16]) -> u16 {
 /// increasing time. Excluded are the MPI library's census, which reveals nothing about the other
 /// processes; remote summation, unless it is predicted to be best, because it needs a window; and
 /// `nbx_node`, unless there are several nodes with several processes. Inboxes require shared
-/// memory, and then precede all others: for the model, the messages of the others cost no more than
-/// a copy of their bytes.
+/// memory, and precede all others unless short messages do not fit: for the model, the messages of
+/// the others cost no more than a copy of their bytes.
 fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, f64)> {
     let machine = hints.loggp.unwrap_or_default();
     let nodes = load.per_node > 1 && load.per_node < load.processes;
@@ -253,7 +253,8 @@ fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, 
         .filter(|e| fits(e.protocol))
         .map(|e| (e.protocol, predict_exchange(e.protocol, &machine, load)))
         .collect();
-    list.sort_by(|a, b| (a.0 != Protocol::Inbox).cmp(&(b.0 != Protocol::Inbox)).then(a.1.total_cmp(&b.1)));
+    let leads = |p: Protocol| p == Protocol::Inbox && !overflow_inbox(load.messages, load.bytes);
+    list.sort_by(|a, b| (!leads(a.0)).cmp(&!leads(b.0)).then(a.1.total_cmp(&b.1)));
     let best = list[0].0;
     list.retain(|c| c.0 != Protocol::Rsx || best == Protocol::Rsx);
     list
@@ -310,6 +311,14 @@ mod tests {
     }
 
     #[test]
+    fn inboxes_come_first_unless_they_overflow() {
+        let first = |messages, bytes| candidates(&SparseHints::default(), &Load { messages, bytes, ..LOAD }, true)[0].0;
+        assert_eq!(first(6, 512), Protocol::Inbox);
+        assert_eq!(first(10_000, 8), Protocol::Inbox);
+        assert_ne!(first(30_000, 8), Protocol::Inbox);
+    }
+
+    #[test]
     fn the_fastest_candidate_stays() {
         let candidates = candidates(&SparseHints::default(), &LOAD, false);
         let worth = worth_a_try(&candidates);
@@ -330,8 +339,8 @@ mod tests {
         }
     }
 
-    /// If processes share memory, inboxes come first, whatever the model predicts for the others;
-    /// otherwise they are never chosen.
+    /// If processes share memory, inboxes that have room come first, whatever the model predicts for
+    /// the others; otherwise they are never chosen.
     #[test]
     fn inboxes_begin_where_memory_is_shared() {
         for (messages, bytes) in [(0, 0), (1, 8), (6, 512), (50, 64), (6, 1 << 20)] {

@@ -1,7 +1,7 @@
 //! One exchange: it starts, is advanced until it is done, and hands over what has arrived.
 
 use std::ops::Range;
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::context::{ExchangeContext, Form, Guarded, Shared};
@@ -28,6 +28,8 @@ pub struct Exchange {
     ended: bool,
     /// Seconds that calls have spent in this exchange so far, if the chooser wants to know.
     spent: Option<f64>,
+    /// True if it is among the requests that the process moves forward.
+    listed: bool,
     /// The error that stopped the exchange. It goes no further.
     failure: Option<Box<Error>>,
     /// Counters and traces, if the environment asks for them.
@@ -98,6 +100,7 @@ impl Exchange {
             run: None,
             ended: false,
             spent: None,
+            listed: false,
             failure: None,
             observed,
             loss: Loss::default(),
@@ -122,6 +125,15 @@ impl Exchange {
         }
         exchange.spent = begin.map(|begin| mpi::time() - begin);
         Ok(exchange)
+    }
+
+    /// Adds the exchange to the requests that the process moves forward.
+    pub fn list(mut self) -> Arc<Mutex<Exchange>> {
+        self.listed = true;
+        let outstanding = Arc::clone(&self.context.hold().outstanding);
+        let exchange = Arc::new(Mutex::new(self));
+        outstanding.add(Arc::clone(&exchange) as _);
+        exchange
     }
 
     /// Advances the exchange without blocking. Returns true once it is done.
@@ -228,7 +240,7 @@ impl Exchange {
             outstanding.advance();
             match (backoff.rest(), &mut self.run) {
                 (Rest::None | Rest::Pause, _) => {}
-                (Rest::Sleep, Some(Run::Inbox(run))) if outstanding.is_empty() => run.sleep(),
+                (Rest::Sleep, Some(Run::Inbox(run))) if !outstanding.has_others(self.listed) => run.sleep(),
                 // this protocol rarely enters MPI, so that MPI does not yield the core
                 (_, Some(Run::Inbox(_))) => Rest::Yield.take(),
                 _ if yields => Rest::Yield.take(),

@@ -115,13 +115,6 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Wraps a single message whose bytes are stored elsewhere.
-    pub fn of(message: Arrived) -> Arrivals {
-        let mut arrivals = Arrivals::default();
-        arrivals.messages.push(message);
-        arrivals
-    }
-
     /// Allocates room for a message and adds the message to the list.
     pub fn place(&mut self, source: u32, bytes: u64) -> Result<*mut u8> {
         let at = self.room(bytes)?;
@@ -229,30 +222,15 @@ impl Arrivals {
         self.messages.sort_by_key(|m| m.source);
     }
 
-    /// Unpacks all messages into elements of a datatype with this layout.
-    ///
-    /// # Safety
-    /// `datatype` must be a committed datatype; each message must hold a whole number of its
-    /// elements.
-    pub unsafe fn unpacked(&self, layout: &Layout, datatype: Datatype, comm: &Comm) -> Result<Arrivals> {
-        let mut typed = Arrivals::default();
-        for m in &self.messages {
-            let count = layout.count(m.bytes).unwrap_or(0);
-            let (low, bytes) = layout.span(count).ok_or(Error::NoMemory { bytes: usize::MAX })?;
-            let at = typed.room(bytes)?;
-            let first = at.wrapping_offset(to_int(low.wrapping_neg()));
-            if m.bytes > 0 {
-                // SAFETY: the packed bytes have arrived; there is room for the span of the
-                // elements. The room is zeroed first, so that the gaps between elements are
-                // initialized too.
-                unsafe {
-                    std::ptr::write_bytes(at, 0, to_usize(bytes));
-                    unpack_by_mpi(m.at, m.bytes, &Located { at: first, count: to_int(count), datatype }, false, comm)?;
-                }
-            }
-            typed.messages.push(Arrived { source: m.source, at: first, bytes: m.bytes });
-        }
-        Ok(typed)
+    /// Allocates room for the elements of a message, all bytes 0, so that the gaps between elements
+    /// are initialized, too. Returns the address of the first one.
+    pub fn spread(&mut self, layout: &Layout, m: &Arrived) -> Result<*mut u8> {
+        let count = layout.count(m.bytes).unwrap_or(0);
+        let (low, bytes) = layout.span(count).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+        let at = self.room(bytes)?;
+        // SAFETY: there is room for the span of the elements.
+        unsafe { std::ptr::write_bytes(at, 0, to_usize(bytes)) };
+        Ok(at.wrapping_offset(to_int(low.wrapping_neg())))
     }
 }
 
@@ -262,6 +240,22 @@ impl Drop for Arrivals {
             // after an error, MPI may still write to them
             std::mem::forget(std::mem::take(&mut self.chunks));
         }
+    }
+}
+
+impl Arrived {
+    /// Unpacks the message into elements at an address.
+    ///
+    /// # Safety
+    /// The message must have arrived and hold a whole number of elements of `datatype`, which is
+    /// committed; they must be writable.
+    pub unsafe fn unpack(&self, layout: &Layout, at: *mut u8, datatype: Datatype, comm: &Comm) -> Result<()> {
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        let block = Located { at, count: to_int(layout.count(self.bytes).unwrap_or(0)), datatype };
+        // SAFETY: the caller vouches for all of it.
+        unsafe { unpack_by_mpi(self.at, self.bytes, &block, false, comm) }
     }
 }
 

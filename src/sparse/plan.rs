@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::context::{ExchangeContext, Shared};
 use super::messages::{Arrivals, Sends};
 use super::transport::Transport;
-use crate::error::{Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::persistent::Persistent;
@@ -77,7 +77,7 @@ impl Plan {
     /// Starts a run.
     pub fn start(&mut self) -> Result<()> {
         if self.active {
-            return Err(Error::Exchanging.into());
+            return Err(Error::Active { argument: Argument::new("plan") }.into());
         }
         if self.broken {
             return Err(Error::Lost.into());

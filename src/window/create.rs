@@ -16,7 +16,7 @@ use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::liveness::Patience;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{self, Communicator, Datatype, op};
+use crate::mpi::{self, Communicator, Datatype, op, text_of};
 use crate::observe::Medium;
 use crate::progress::of_process;
 use crate::select::hints::WindowHints;
@@ -151,7 +151,7 @@ fn make_receives(comm: &Arc<Comm>, capacity: usize, others: bool) -> Result<Opti
 fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
     let &Memory { base, count, datatype } = memory;
     if let Err(e) = datatype.check_committed(self_comm) {
-        return Err(Error::Datatype { argument: Argument::new("type"), text: e.to_string() }.into());
+        return Err(Error::Datatype { argument: Argument::new("type"), text: text_of(*e) }.into());
     }
     let most = MOST_ELEMENTS.cast_signed();
     let extent = datatype.extent()?;

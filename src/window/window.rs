@@ -242,7 +242,7 @@ impl Held<'_, Window> {
                 continue;
             }
             // this window is on the list, too
-            if !outstanding.has_one() {
+            if outstanding.has_others(true) {
                 outstanding.advance();
             }
             let turn = backoff.turn();

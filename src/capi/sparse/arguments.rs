@@ -12,7 +12,7 @@ use crate::logging;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::message::Block;
-use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
+use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info, text_of};
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
 use crate::sparse::{self, Exchange, ExchangeContext, Form};
@@ -203,7 +203,7 @@ fn examine(names: &'static Names, datatype: Datatype, known: &Known, comm: &Comm
         return Ok((extent, true));
     }
     if let Err(e) = datatype.check_committed(comm) {
-        return Err(Error::Datatype { argument: Argument::new(names.datatype), text: e.to_string() }.into());
+        return Err(Error::Datatype { argument: Argument::new(names.datatype), text: text_of(*e) }.into());
     }
     Ok((known.extent(datatype)?, false))
 }
@@ -286,16 +286,17 @@ impl ReceiveType {
         self.layout.count(m.bytes).ok_or_else(|| ragged().into())
     }
 
-    /// Unpacks messages, if the datatype needs it.
+    /// Address of the first element of a message: its own, or if the datatype must be unpacked, in
+    /// `room`.
     ///
     /// # Safety
-    /// The messages must have been checked.
-    pub unsafe fn unpacked(&self, packed: &Arrivals, comm: &Comm) -> Result<Option<Arrivals>> {
-        match &self.derived {
-            None => Ok(None),
-            // SAFETY: a datatype of our own; the callers have checked the lengths.
-            Some(datatype) => unsafe { packed.unpacked(&self.layout, datatype.lend(), comm) }.map(Some),
-        }
+    /// The message must have arrived and been checked.
+    pub unsafe fn unpacked(&self, m: &Arrived, room: &mut Arrivals, comm: &Comm) -> Result<*mut u8> {
+        let Some(datatype) = &self.derived else { return Ok(m.at) };
+        let at = room.spread(&self.layout, m)?;
+        // SAFETY: a datatype of our own, for whose elements there is room; the caller vouches for
+        // the message.
+        unsafe { m.unpack(&self.layout, at, datatype.lend(), comm) }.map(|()| at)
     }
 }
 

@@ -238,8 +238,8 @@ unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function
             let mut failed = Ok(());
             let deliver = |m: &Arrived| -> Result<()> {
                 let count = kind.check(m)?;
-                let typed = kind.unpacked(&Arrivals::of(*m), &private)?;
-                let at = typed.as_ref().map_or(m.at, |t| t.messages[0].at);
+                let mut room = Arrivals::default();
+                let at = kind.unpacked(m, &mut room, &private)?;
                 let code = function(to_int(m.source), to_int(count), at.cast(), context);
                 if code == mpi::success() { Ok(()) } else { Err(Error::Callback { code, source_rank: m.source }.into()) }
             };
@@ -314,9 +314,7 @@ unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse
             let started = arguments.start(comm, Keep::Request, Results::one("request", request))?;
             let Started { exchange, destination, kind, sendtype, .. } = started;
             let context = Arc::clone(exchange.context());
-            let outstanding = Arc::clone(&context.hold().outstanding);
-            let exchange = Arc::new(Mutex::new(exchange));
-            outstanding.add(Arc::clone(&exchange) as _);
+            let exchange = exchange.list();
             let user = User::new(arguments.comm, &context);
             let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype: sendtype, user };
             destination.write([Box::into_raw(Box::new(request))]);

@@ -1,7 +1,7 @@
 //! Results of sparse exchanges: returns and copies their messages, and frees them.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::arguments::ReceiveType;
 use super::user::User;
@@ -20,13 +20,22 @@ use crate::util::cast::{to_int, to_usize};
 pub struct MPIX_Sparse_result_object {
     /// Messages as they came.
     packed: Arrivals,
-    /// Messages as elements of the receive type, where that differs.
-    typed: Option<Arrivals>,
+    /// Messages as elements of the receive type, where that differs: those that have been asked
+    /// for, as they may be far longer so.
+    typed: Mutex<Typed>,
     kind: ReceiveType,
     comm: Arc<Comm>,
     user: User,
     /// Belongs to a plan, which frees it.
     pub(super) of_plan: bool,
+}
+
+/// Messages as elements of a datatype.
+#[derive(Default)]
+struct Typed {
+    room: Arrivals,
+    /// Addresses of their first elements, by position; `None` of what nobody has asked for.
+    at: Vec<Option<*mut u8>>,
 }
 
 /// Handle of the result of a sparse exchange, or NULL.
@@ -38,13 +47,33 @@ impl MPIX_Sparse_result_object {
         for m in &packed.messages {
             kind.check(m)?;
         }
-        // SAFETY: the lengths have just been checked.
-        let typed = unsafe { kind.unpacked(&packed, comm) }?;
+        let typed = Mutex::default();
         Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Arc::clone(comm), user, of_plan: false })
     }
 
     fn messages(&self) -> &[Arrived] {
-        &self.typed.as_ref().unwrap_or(&self.packed).messages
+        &self.packed.messages
+    }
+
+    fn typed(&self) -> MutexGuard<'_, Typed> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Address of the first element of a message, by its position.
+    fn elements_of(&self, position: usize) -> Result<*mut u8> {
+        let m = &self.messages()[position];
+        if self.kind.derived.is_none() {
+            return Ok(m.at);
+        }
+        let Typed { room, at } = &mut *self.typed();
+        at.resize(self.messages().len(), None);
+        if let Some(known) = at[position] {
+            return Ok(known);
+        }
+        // SAFETY: `new` has checked the length.
+        let first = unsafe { self.kind.unpacked(m, room, &self.comm) }?;
+        at[position] = Some(first);
+        Ok(first)
     }
 
     fn count(&self, m: &Arrived) -> u64 {
@@ -55,24 +84,17 @@ impl MPIX_Sparse_result_object {
         self.messages().iter().map(|m| self.count(m)).sum()
     }
 
-    /// Unpacks what a further run of a plan has brought.
+    /// Unpacks what a further run of a plan has brought of the messages that have been asked for.
     ///
     /// # Safety
     /// The messages must be as long as those of the first run.
     pub(super) unsafe fn refresh(&mut self) -> Result<()> {
-        let (Some(datatype), Some(typed)) = (&self.kind.derived, &self.typed) else {
-            return Ok(());
-        };
-        for (from, into) in self.packed.messages.iter().zip(&typed.messages).filter(|(m, _)| m.bytes > 0) {
-            let count = to_int(self.kind.layout.count(from.bytes).unwrap_or(0));
-            // SAFETY: the caller vouches for the lengths; there is room for the elements, and the
-            // datatype stays.
-            unsafe {
-                let block = Located { at: into.at, count, datatype: datatype.lend() };
-                unpack_by_mpi(from.at, from.bytes, &block, false, &self.comm)?;
-            }
-        }
-        Ok(())
+        let Some(datatype) = &self.kind.derived else { return Ok(()) };
+        let asked_for = |(m, &at): (_, &Option<*mut u8>)| Some((m, at?));
+        self.packed.messages.iter().zip(&self.typed().at).filter_map(asked_for).try_for_each(|(m, at): (&Arrived, _)| {
+            // SAFETY: the caller vouches for the lengths; there is room, and the datatype stays.
+            unsafe { m.unpack(&self.kind.layout, at, datatype.lend(), &self.comm) }
+        })
     }
 
     /// Hands the result to the caller.
@@ -119,12 +141,14 @@ pub unsafe extern "C" fn MPIX_Sparse_get_message(
         with("MPIX_Sparse_get_message", result, |result| {
             let length = result.messages().len();
             let beyond = || Error::Index { argument: Argument::new("index"), value: index.into(), length };
-            let m = usize::try_from(index).ok().and_then(|i| result.messages().get(i)).ok_or_else(beyond)?;
+            let position = usize::try_from(index).ok().filter(|&i| i < length).ok_or_else(beyond)?;
+            let m = result.messages()[position];
             let (from, elements) = (Results::one("source", source)?, Results::one("count", count)?);
             let place = Results::one("data", data)?;
+            let at = result.elements_of(position)?;
             from.write([to_int(m.source)]);
-            elements.write([to_int(result.count(m))]);
-            place.write([m.at.cast()]);
+            elements.write([to_int(result.count(&m))]);
+            place.write([at.cast()]);
             Ok(())
         })
     }
@@ -248,10 +272,7 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
                         unpack_by_mpi(m.at, m.bytes, &block, true, &result.comm)?;
                     }
                     None => std::ptr::copy_nonoverlapping(m.at, at, to_usize(m.bytes)),
-                    Some(_) => {
-                        let block = Located { at, count: to_int(count), datatype };
-                        unpack_by_mpi(m.at, m.bytes, &block, false, &result.comm)?;
-                    }
+                    Some(_) => m.unpack(&result.kind.layout, at, datatype, &result.comm)?,
                 }
                 // there may be no memory behind the last element
                 at = at.wrapping_offset(to_int::<isize>(count).wrapping_mul(to_int(result.kind.layout.extent)));

@@ -83,8 +83,7 @@ impl Request {
             } else {
                 let mut state = State::unverified(bound, fields, rule, lifetime)?;
                 if lifetime == Lifetime::PrivateMatching {
-                    bound.tags().private_matching(&mut state.tags, message::largest_tag()?)?;
-                    state.private = true;
+                    state.private = Some(bound.tags().private_matching(&mut state.tags, message::largest_tag()?)?);
                 }
                 state
             };

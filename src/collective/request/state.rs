@@ -12,7 +12,7 @@ use crate::collective::COLLECTIVES;
 use crate::collective::executors::Lease;
 use crate::collective::fuse::{Joined, Rule};
 use crate::collective::handle::{BoundNeighborhood, no_buffers};
-use crate::collective::tags::MOST_FIELDS;
+use crate::collective::tags::{MOST_FIELDS, PrivateTags};
 use crate::collective::verify::{Call, Check, Findings};
 use crate::datatype::buffers::Buffers;
 use crate::datatype::captured::CapturedArguments;
@@ -54,8 +54,8 @@ pub struct State {
     pub tags: SmallVec<[i32; 1]>,
     /// True if every process posts all messages at the start.
     one_round: bool,
-    /// True if the tags belong to this request alone and stay the same.
-    pub private: bool,
+    /// The tags, if they belong to this request alone and stay the same.
+    pub private: Option<PrivateTags>,
     /// Arrays and datatypes kept for use after the start.
     captured: Vec<CapturedArguments>,
     joined: Option<Joined>,
@@ -319,7 +319,7 @@ impl State {
             leases: SmallVec::new(),
             tags: SmallVec::from_elem(0, fields),
             one_round: schedule.algorithm().entry().one_round(),
-            private: false,
+            private: None,
             captured: Vec::new(),
             joined: None,
             of_joined: 0,
@@ -462,7 +462,7 @@ impl State {
     #[inline(always)]
     pub fn take_tags(&mut self, bound: &BoundNeighborhood) -> Result<()> {
         let tags = bound.tags();
-        if self.private {
+        if self.private.is_some() {
             return Ok(());
         }
         if self.verification.is_some() {

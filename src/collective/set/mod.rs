@@ -221,6 +221,7 @@ impl Call<'_> {
                     failed: AtomicBool::new(false),
                     neighborhoods: [const { None }; OPERATIONS],
                     links: [const { None }; OPERATIONS],
+                    retired: Vec::new(),
                     tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
                     outstanding: progress::of_process()?,
                 };
@@ -275,6 +276,7 @@ impl Call<'_> {
             let bound = BoundNeighborhood::new(settings(place, &transports, timed, observed.as_ref()), &selected)?;
             handle.replace(operation, Some(Arc::new(bound)))?;
         }
+        handle.sweep(&private)?;
         // that of neighborhoods that have been replaced
         team.trim();
         if let Some(observed) = &observed {

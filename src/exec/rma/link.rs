@@ -157,9 +157,15 @@ impl Link {
     }
 
     /// Frees the window, unless a process still needs it: one with an active request, an unfreed
-    /// plan, or an epoch that cannot end. Collective.
-    pub fn retire(self: Arc<Self>) -> Result<()> {
-        self.landing.free(Arc::strong_count(&self) > 1)
+    /// plan, or an epoch that cannot end. Then returns what to free later. Collective.
+    pub fn retire(self: Arc<Self>) -> Result<Option<Arc<Self>>> {
+        let freed = self.landing.free(self.is_needed())?;
+        Ok((!freed).then_some(self))
+    }
+
+    /// True if requests of this process need it. For its only other owner.
+    pub fn is_needed(self: &Arc<Self>) -> bool {
+        Arc::strong_count(self) > 1
     }
 
     /// Counts a message from a source, by its position. For the call whose turn it is.

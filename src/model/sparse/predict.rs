@@ -23,13 +23,25 @@ fn nbx(machine: &Loggp, network: &Network, processes: u32, k: f64, bytes: u64) -
     data + barrier(machine, network, processes)
 }
 
+/// True if a process's inbox has no room for so many messages of so many bytes, which are short
+/// enough for it.
+pub fn overflow_inbox(messages: u32, bytes: u64) -> bool {
+    bytes <= INBOX_LONG && all_in_inbox(messages, bytes) > INBOX_ROOM
+}
+
+fn all_in_inbox(messages: u32, bytes: u64) -> u64 {
+    bytes.saturating_add(CONTROL_BYTES).saturating_mul(u64::from(messages))
+}
+
 /// Inboxes: all bytes pass once, and one message latency signals that they are there. What does not
 /// fit travels as plain messages.
 fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
-    let all = bytes.saturating_add(CONTROL_BYTES).saturating_mul(u64::from(messages));
     let gate = (machine.latency + 2.0 * machine.overhead).max(machine.gap);
-    let fits = bytes <= INBOX_LONG && all <= INBOX_ROOM;
-    gate + if fits { machine.transfer(all) } else { exchange(machine, messages.into(), bytes, plain(machine, bytes), 1.0) }
+    gate + if bytes <= INBOX_LONG && !overflow_inbox(messages, bytes) {
+        machine.transfer(all_in_inbox(messages, bytes))
+    } else {
+        exchange(machine, messages.into(), bytes, plain(machine, bytes), 1.0)
+    }
 }
 
 /// Predicts the time of an exchange in microseconds, from a common start until the last process has

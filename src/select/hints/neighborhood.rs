@@ -422,6 +422,15 @@ impl Hints {
         lines(&NEIGHBORHOOD, &self.origins.0)
     }
 
+    /// Says that the environment asks for the schedule, which is not seen in the program; nothing
+    /// if it does not.
+    pub fn who_asks(&self) -> String {
+        match self.origins.0.iter().rfind(|given| given.0 == SCHEDULE.0) {
+            Some((_, _, Origin::Environment)) => format!(" (the environment variable {} asks for it)", SCHEDULE.1),
+            _ => String::new(),
+        }
+    }
+
     /// Records from how many bytes on messages are copied once, as a set call found out.
     pub fn learn_single_copy(&mut self, from: u64, origin: Origin) {
         self.origins.0.push((SINGLE_COPY.0, copies::text(from), origin));
