@@ -141,14 +141,20 @@ impl Handle {
         if self.retired.is_empty() {
             return Ok(());
         }
-        let some: Vec<Arc<Link>> = self.retired.drain(..self.retired.len().min(SWEPT)).collect();
         let mut spare = [1i64; SWEPT];
-        spare.iter_mut().zip(&some).for_each(|(word, link)| *word = i64::from(!link.is_needed()));
+        spare.iter_mut().zip(&self.retired).for_each(|(word, link)| *word = i64::from(!link.is_needed()));
         let spare = coll::allreduce(comm, spare, Reduction::Min)?;
+        let some: Vec<Arc<Link>> = self.retired.drain(..self.retired.len().min(SWEPT)).collect();
+        // all go on to the last one, where one fails
+        let mut swept = Ok(());
         for (link, spare) in some.into_iter().zip(spare) {
-            self.retired.extend(if spare == 1 { link.retire()? } else { Some(link) });
+            let kept = if spare == 1 { link.retire() } else { Ok(Some(link)) };
+            self.retired.extend(kept.unwrap_or_else(|e| {
+                swept = Err(e);
+                None
+            }));
         }
-        Ok(())
+        swept
     }
 }
 

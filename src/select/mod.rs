@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::model::{Loggp, Options, predict};
     use crate::schedule::{Star, world_schedules};
-    use crate::select::hints::origins::Origin;
+    use crate::select::hints::origins::{Origin, Origins};
     use crate::topology::graph::Graph;
     use crate::topology::neighborhood::{Neighbor, Neighborhood};
     use crate::topology::nodes::Locality;
@@ -286,6 +286,10 @@ mod tests {
         let only = |algorithm| Hints { schedule: ScheduleHint::Only(algorithm), ..Hints::default() };
         let e = select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap_err();
         assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));
+        let of_environment = Origins(vec![("mpix_schedule", "dimension_order".into(), Origin::Environment)]);
+        let asked = Hints { origins: of_environment, ..only(Algorithm::DimensionOrder) };
+        let e = select(&asked, &input, FEW).unwrap_err().to_string();
+        assert!(e.ends_with(" (the environment variable MPIX_SCHEDULE asks for it)"), "{e}");
         assert!(!candidates(&Hints::default(), &input, FEW).contains(&Algorithm::DimensionOrder));
         input.directions = Some(&[0, 1]);
         let asked = |algorithm| Next::Take(Choice { algorithm, why: Reason::Asked });

@@ -90,11 +90,13 @@ impl MPIX_Sparse_result_object {
     /// The messages must be as long as those of the first run.
     pub(super) unsafe fn refresh(&mut self) -> Result<()> {
         let Some(datatype) = &self.kind.derived else { return Ok(()) };
-        let asked_for = |(m, &at): (_, &Option<*mut u8>)| Some((m, at?));
-        self.packed.messages.iter().zip(&self.typed().at).filter_map(asked_for).try_for_each(|(m, at): (&Arrived, _)| {
-            // SAFETY: the caller vouches for the lengths; there is room, and the datatype stays.
-            unsafe { m.unpack(&self.kind.layout, at, datatype.lend(), &self.comm) }
-        })
+        for (m, at) in self.packed.messages.iter().zip(&self.typed().at) {
+            if let &Some(at) = at {
+                // SAFETY: the caller vouches for the lengths; there is room; the datatype stays.
+                unsafe { m.unpack(&self.kind.layout, at, datatype.lend(), &self.comm) }?;
+            }
+        }
+        Ok(())
     }
 
     /// Hands the result to the caller.

@@ -66,6 +66,10 @@ pub struct State {
     failure: Option<Box<Error>>,
     /// For each source, true if its arrival has been reported to the caller.
     pub told: Vec<bool>,
+    /// All sources before this one have been reported.
+    untold_from: usize,
+    /// True if the last look for sources that have arrived has found one.
+    found: bool,
 }
 
 /// The part of a request that only verified calls have.
@@ -108,6 +112,7 @@ impl State {
     pub fn start(&mut self) -> Result<()> {
         self.failure = None;
         self.told.fill(false);
+        (self.untold_from, self.found) = (0, false);
         if let Some(verification) = &mut self.verification {
             verification.instead = None;
             self.verify();
@@ -278,13 +283,26 @@ impl State {
 
     /// Reports up to `most` sources that have arrived and have not been reported.
     pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
+        // where one has arrived, others may have: to test all messages for each source would take
+        // quadratic time
+        if self.found {
+            match self.look(most, tell)? {
+                Arrived::NotYet => {}
+                arrived => return Ok(arrived),
+            }
+        }
         self.test();
+        self.look(most, tell)
+    }
+
+    fn look(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         let (mut found, mut pending) = (0, false);
-        for source in 0..self.told.len() {
+        for source in self.untold_from..self.told.len() {
             if found == most {
                 break;
             }
             if self.told[source] {
+                self.untold_from += usize::from(source == self.untold_from);
                 continue;
             }
             match self.arrived(source) {
@@ -299,6 +317,7 @@ impl State {
                 Err(_) => break,
             }
         }
+        self.found = found > 0;
         Ok(match (found, pending) {
             (0, true) => Arrived::NotYet,
             (0, false) => Arrived::All,
@@ -326,6 +345,8 @@ impl State {
             verification: None,
             failure: None,
             told: vec![false; bound.neighborhood().sources().len()],
+            untold_from: 0,
+            found: false,
         }
     }
 
