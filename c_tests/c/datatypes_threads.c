@@ -39,16 +39,9 @@ static void *use(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  int level, numbers[THREADS];
+  int numbers[THREADS];
   pthread_t threads[THREADS];
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  if (level < MPI_THREAD_MULTIPLE) {
-    if (test_rank == 0) printf("skipped: this MPI has no MPI_THREAD_MULTIPLE\n");
-    CHECK(1, "nothing to do");
-    return test_finish();
-  }
+  if (!test_init_threads(&argc, &argv)) return test_finish();
   pthread_barrier_init(&together, NULL, THREADS + 1);
   for (int t = 0; t < THREADS; t++) {
     numbers[t] = t;

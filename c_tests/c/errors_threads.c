@@ -33,15 +33,8 @@ static void *fail(void *number) {
 }
 
 int main(int argc, char **argv) {
-  int provided, send[2] = {1, 2}, have[THREADS][1];
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  if (provided < MPI_THREAD_MULTIPLE) {
-    test_checks++;
-    return test_finish();
-  }
+  int send[2] = {1, 2}, have[THREADS][1];
+  if (!test_init_threads(&argc, &argv)) return test_finish();
   comm = test_duplicate();
   int left = (test_rank + test_size - 1) % test_size, right = (test_rank + 1) % test_size;
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));

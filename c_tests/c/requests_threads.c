@@ -126,16 +126,7 @@ static void queries(const int *all) {
 }
 
 int main(int argc, char **argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  if (provided < MPI_THREAD_MULTIPLE) {
-    if (test_rank == 0) printf("skipped: this MPI has no MPI_THREAD_MULTIPLE\n");
-    CHECK(1, "nothing to do");
-    return test_finish();
-  }
+  if (!test_init_threads(&argc, &argv)) return test_finish();
   int all[test_size];
   for (int r = 0; r < test_size; r++) all[r] = r;
   for (int t = 0; t <= THREADS; t++) {

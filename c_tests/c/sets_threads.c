@@ -26,15 +26,7 @@ static void *set(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  if (provided < MPI_THREAD_MULTIPLE) {
-    test_checks++;
-    return test_finish();
-  }
+  if (!test_init_threads(&argc, &argv)) return test_finish();
   alarm(60);
   pthread_t threads[THREADS];
   int ids[THREADS];

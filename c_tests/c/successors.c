@@ -238,9 +238,7 @@ int main(int argc, char **argv) {
   const char *memory = getenv("MPIX_SHARED_MEMORY");
   shares = !memory || atoi(memory) > 0;
   MPI_Init_thread(&argc, &argv, getenv("TEST_THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  test_init(&argc, &argv);
   kinds();
   pairs();
   again();

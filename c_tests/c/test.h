@@ -52,11 +52,24 @@ static inline void test_fails(int line, MPI_Comm comm, int code, int class, cons
 #define FAILS(call, class, text) test_fails(__LINE__, comm, call, class, text)
 
 static inline void test_init(int *argc, char ***argv) {
-  MPI_Init(argc, argv);
+  int started;
+  MPI_Initialized(&started);
+  if (!started) MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &test_size);
   /* our errors come back as codes: a failed check tells more than an abort */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+}
+
+/* test_init for several threads; false, with a check that passes, if the MPI has none */
+static inline int test_init_threads(int *argc, char ***argv) {
+  int level;
+  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+  test_init(argc, argv);
+  if (level == MPI_THREAD_MULTIPLE) return 1;
+  if (test_rank == 0) printf("skipped: this MPI has no MPI_THREAD_MULTIPLE\n");
+  test_checks++;
+  return 0;
 }
 
 /* ends the program; exit code 1 on all processes if any check failed on any, or if there was no

@@ -197,9 +197,7 @@ int main(int argc, char **argv) {
   const char *level = getenv("TEST_LEVEL");
   int single = level && !strcmp(level, "single"), provided;
   MPI_Init_thread(&argc, &argv, single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  test_init(&argc, &argv);
   operators();
   if (!single && provided == MPI_THREAD_MULTIPLE) {
     threads();
