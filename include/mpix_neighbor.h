@@ -471,7 +471,8 @@ int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
  *
  * Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
  * edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
- * process of the communicator calls.
+ * process of the communicator calls. Under a schedule of several rounds, no process may wait for
+ * the return of another one's call before it makes its own.
  *
  * Errors:
  *
@@ -700,7 +701,8 @@ int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
  *
  * Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
  * edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
- * process of the communicator calls.
+ * process of the communicator calls. Under a schedule of several rounds, no process may wait for
+ * the return of another one's call before it makes its own.
  *
  * Errors:
  *
@@ -1115,7 +1117,8 @@ int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
  *
  * Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
  * edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
- * process of the communicator calls.
+ * process of the communicator calls. Under a schedule of several rounds, no process may wait for
+ * the return of another one's call before it makes its own.
  *
  * Errors:
  *
@@ -1337,7 +1340,8 @@ int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
  *
  * Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
  * edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
- * process of the communicator calls.
+ * process of the communicator calls. Under a schedule of several rounds, no process may wait for
+ * the return of another one's call before it makes its own.
  *
  * Errors:
  *

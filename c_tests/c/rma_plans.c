@@ -249,8 +249,8 @@ static void again(void) {
   MPI_Comm_free(&comm);
 }
 
-/* the window of a neighborhood that has been replaced is freed when its plans have been, one of them
-   far later than the others */
+/* the window of a neighborhood that has been replaced is freed when its plans have been, one of
+   them far later than the others */
 static void outlived(void) {
   enum { SETS = 40 };
   MPI_Comm comm = ring(1);

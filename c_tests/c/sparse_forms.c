@@ -605,8 +605,8 @@ static void bottom(const char *protocol, MPI_Info info) {
   MPI_Type_free(&from), MPI_Type_free(&into);
 }
 
-/* elements that span more memory than there is can be copied one by one: only who asks for a message
-   in the result's memory has it there */
+/* elements that span more memory than there is can be copied one by one: only who asks for a
+   message in the result's memory has it there */
 static void spans(MPI_Info info) {
   MPI_Datatype wide;
   MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 47, &wide);

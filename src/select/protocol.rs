@@ -339,8 +339,8 @@ mod tests {
         }
     }
 
-    /// If processes share memory, inboxes that have room come first, whatever the model predicts for
-    /// the others; otherwise they are never chosen.
+    /// If processes share memory, inboxes that have room come first, whatever the model predicts
+    /// for the others; otherwise they are never chosen.
     #[test]
     fn inboxes_begin_where_memory_is_shared() {
         for (messages, bytes) in [(0, 0), (1, 8), (6, 512), (50, 64), (6, 1 << 20)] {

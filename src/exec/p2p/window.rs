@@ -1,15 +1,16 @@
 //! Overlapping rounds: the sends of some rounds are in flight at a time, and the receives of as
 //! many rounds are posted ahead of them.
 //!
-//! A late message delays only its two ends: a process that waits for a late source keeps sending,
-//! and an early message finds its receive posted. While one message passes a port, the next one
-//! agrees with its receiver, so that the port does not stand idle for that time. Messages between
-//! two processes match in the order of the rounds, because both ends post them in that order.
+//! A late sender delays only its receivers: a process that waits for a late source keeps sending,
+//! and an early message finds its receive posted. A late receiver of a long message holds up what
+//! the sender sends in later rounds. While one message passes a port, the next one agrees with its
+//! receiver, so that the port does not stand idle for that time. Messages between two processes
+//! match in the order of the rounds, because both ends post them in that order.
 //!
-//! There is no deadlock: among all incomplete messages, consider one of the earliest round. Its
-//! sender has completed all earlier sends, so it has posted this one; its receiver has completed
-//! all earlier sends too, so the receive is posted. This holds also if only one end overlaps its
-//! rounds.
+//! There is no deadlock where all processes call, whatever the others do: among all incomplete
+//! messages, consider one of the earliest round. Its sender has completed all earlier sends, so it
+//! has posted this one; its receiver has completed all earlier sends too, so the receive is posted.
+//! This holds also if only one end overlaps its rounds.
 //!
 //! `schedule::overlap` decides which schedules qualify.
 //!
