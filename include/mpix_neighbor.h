@@ -381,7 +381,7 @@ int MPIX_Neighborhood_reverse(int from, int to, MPI_Info info, MPI_Comm comm);
  * - `comm`: A communicator with a neighborhood for it.
  * - `indegree`: Number of sources.
  * - `outdegree`: Number of targets.
- * - `weighted`: 1 if weights were given, else 0.
+ * - `weighted`: 1 if weights were given for an entry of a list, else 0.
  *
  * Local.
  *

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_char};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Error, ErrorKind, Read, Result};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -85,21 +85,24 @@ fn is_privileged() -> bool {
 }
 
 /// Reads a parameter file: a regular file of at most [`LARGEST_FILE`] bytes. Never waits for a
-/// writer, and never reads a device.
+/// writer, and never reads a device. A mark of UTF-8 at the beginning is left out; what is not
+/// UTF-8 has replacement characters, which are errors but in comments.
 ///
 /// # Errors
-/// Errors of the system; `InvalidInput` for anything but such a file, `InvalidData` for invalid
-/// UTF-8.
+/// Errors of the system; `InvalidInput` for anything but such a file.
 pub fn text(path: &Path) -> Result<String> {
     // opening a device can have side effects, so the file is checked first, and again once it is
     // open, as its name may have been reused
     check(&std::fs::metadata(path)?)?;
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     check(&file.metadata()?)?;
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     // a growing file, or one in /proc, may be longer than its metadata says
-    let bytes = file.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
-    if bytes as u64 > LARGEST_FILE { Err(too_large()) } else { Ok(text) }
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(too_large());
+    }
+    Ok(String::from_utf8_lossy(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes)).into_owned())
 }
 
 fn check(file: &std::fs::Metadata) -> Result<()> {
@@ -114,10 +117,22 @@ fn check(file: &std::fs::Metadata) -> Result<()> {
     }
 }
 
+/// Refuses a pipe: whoever opens it waits for a reader, and closes it for that one.
+///
+/// # Errors
+/// `InvalidInput`: the file is one.
+pub fn refuse_pipe(path: &Path) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo()) {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is a pipe"));
+    }
+    Ok(())
+}
+
 /// Puts a file with what `write` writes in the place of one that may be there. Whoever reads it
 /// finds the old one or the new one, also if writing fails, or several programs write it at once. A
-/// symbolic link stays and leads to the new file; the new file has the permissions of the old one.
-/// Devices and pipes are written to, and so is a file whose directory takes no other one.
+/// symbolic link stays and leads to the new file; the new file has the permissions of the old one,
+/// which must be writable. Devices and pipes are written to, and so is a file whose directory takes
+/// no other one.
 ///
 /// # Errors
 /// Errors of the system and of `write`.
@@ -132,6 +147,10 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Resu
         return write(&mut in_place(path)?);
     }
     let path = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    if old.as_ref().is_some_and(fs::Metadata::is_file) {
+        // who may write to the folder may not write to every file there
+        File::options().write(true).open(&path)?;
+    }
     // programs on several hosts may write at the same time: each one a file of its own
     let moment = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos());
     let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -211,6 +230,15 @@ mod tests {
             }
         });
         assert_eq!(fs::read_dir(&place).unwrap().count(), 1, "something is left over");
+        fs::remove_dir_all(place).unwrap();
+    }
+
+    #[test]
+    fn texts_of_any_bytes() {
+        let place = place("bytes");
+        let path = place.join("loggp");
+        fs::write(&path, b"\xEF\xBB\xBFlatency = 1 # \xB5s\n").unwrap();
+        assert_eq!(text(&path).unwrap(), "latency = 1 # \u{FFFD}s\n");
         fs::remove_dir_all(place).unwrap();
     }
 

@@ -1,7 +1,9 @@
 //! Files that the command-line tool writes, and what stands in tables where there is no number.
 
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -44,6 +46,31 @@ fn no_room_for_a_file() {
         assert_eq!(std::fs::read_to_string(&old).unwrap(), "old", "{arguments}");
         assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1, "{arguments}: something is left over");
     }
+}
+
+/// A file that its reader may not write to is not replaced, though the folder takes a new one.
+#[test]
+fn a_file_that_must_not_be_written_stays() {
+    const NOBODY: u32 = 65534;
+    let place = std::env::temp_dir().join(format!("mpix-tool-read-only-{}", std::process::id()));
+    std::fs::create_dir_all(&place).unwrap();
+    let (tool, file) = (place.join("tool"), place.join("export.json"));
+    std::fs::copy(TOOL, &tool).unwrap();
+    std::fs::write(&file, "old").unwrap();
+    for (path, mode) in [(&place, 0o777), (&tool, 0o755), (&file, 0o444)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let mut command = Command::new(&tool);
+    // SAFETY: reads an id of the process.
+    if unsafe { libc::geteuid() } == 0 {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.args(["schedule", "--generate", "irregpc2", "--export"]).arg(&file).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && error.contains("export.json: Permission denied"), "{error}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 2, "something is left over");
+    std::fs::remove_dir_all(place).unwrap();
 }
 
 #[test]

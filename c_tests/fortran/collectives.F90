@@ -245,7 +245,10 @@ contains
   subroutine reducev()
     integer :: send(2 * degree, n), recv(n), want(n), displs(degree), i, j, k
     integer :: counts(degree)
+    integer, asynchronous :: mine(n), have(n)
     HANDLE(MPI_Op) :: last
+    HANDLE(MPI_Datatype) :: row
+    type(MPIX_Request) :: request
     counts = n
     want = 0
     do i = 1, degree
@@ -271,6 +274,22 @@ contains
     call ok(ierror, 'reducev_c')
     call equal(recv, want, 'reducev_c')
     call MPI_Op_free(last, ierror)
+    ! the same for a datatype of the program's own, which it may free at once
+    call MPI_Op_create(take_last_row, .false., last, ierror)
+    call MPI_Type_contiguous(n, MPI_INTEGER, row, ierror)
+    call MPI_Type_commit(row, ierror)
+    mine = [(1000 * rank + k, k = 1, n)]
+    have = untouched
+    call MPIX_Ineighbor_reduce(mine, 1, row, have, 1, row, last, MPI_COMM_WORLD, request, ierror)
+    call ok(ierror, 'Ineighbor_reduce')
+    call MPI_Type_free(row, ierror)
+    call MPIX_Request_wait(request, ierror)
+    call ok(ierror, 'Ineighbor_reduce: wait')
+    do j = 1, degree
+      if (sources(j) /= MPI_PROC_NULL) want = [(1000 * sources(j) + k, k = 1, n)]
+    end do
+    call equal(have, want, 'Ineighbor_reduce')
+    call MPI_Op_free(last, ierror)
 
   contains
 
@@ -295,11 +314,28 @@ contains
     call c_f_pointer(second, b, [length])
     if (datatype == MPI_INTEGER) call last_of(a, b)
   end subroutine take_last
+
+  subroutine take_last_row(first, second, length, datatype)
+    type(c_ptr), value :: first, second
+    integer :: length, bytes, ierror
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: a(:), b(:)
+    call c_f_pointer(first, a, [n * length])
+    call c_f_pointer(second, b, [n * length])
+    call MPI_Type_size(datatype, bytes, ierror)
+    if (size(a) /= size(b) .or. bytes /= n * storage_size(n) / 8) b = 0
+  end subroutine take_last_row
 #else
   subroutine take_last(a, b, length, datatype)
     integer :: length, a(length), b(length), datatype
     if (datatype == MPI_INTEGER) call last_of(a, b)
   end subroutine take_last
+
+  subroutine take_last_row(a, b, length, datatype)
+    integer :: length, a(n * length), b(n * length), datatype, bytes, ierror
+    call MPI_Type_size(datatype, bytes, ierror)
+    if (size(a) /= size(b) .or. bytes /= n * storage_size(n) / 8) b = 0
+  end subroutine take_last_row
 #endif
 
   ! second = first op second; the operator is "the second"

@@ -67,7 +67,7 @@ pub fn learn(team: &Team) -> Result<Copies> {
         None => {
             let node = Node::new(&mpi::processor_name());
             let kept = if team.me() == 0 {
-                kept::read_file(node.file(), "From how many bytes on messages are copied once was", |text| node.read(text))
+                kept::read_file(node.file(), "Least length of messages that are copied once", |text| node.read(text))
             } else {
                 None
             };
@@ -75,7 +75,7 @@ pub fn learn(team: &Team) -> Result<Copies> {
             if note[0] == 0 {
                 note = measure(team)?.map_or([3, NEVER], |from| [1, from]);
                 if team.me() == 0 && note[0] == 1 {
-                    kept::write_file(node.file(), "From how many bytes on messages are copied once is", &node.text(note[1]));
+                    kept::write_file(node.file(), "Least length of messages that are copied once", &node.text(note[1]));
                 }
             }
             team.agree_on(note);

@@ -43,6 +43,16 @@ const int mpixn_matched_probe = 0;
 const int mpixn_matched_probe = 1;
 #endif
 
+/* Open MPI gives a datatype the number that a user-defined operator in Fortran is handed only when
+   somebody asks for it: a Fortran program for its own, nobody for ours */
+void mpixn_number_in_fortran(MPI_Datatype datatype) {
+#ifdef OPEN_MPI
+  MPI_Type_c2f(datatype);
+#else
+  (void)datatype;
+#endif
+}
+
 /* in the order of error::Class::ALL; own classes are added at run time */
 const int mpixn_error_classes[] = {
     MPI_ERR_ARG,   MPI_ERR_BUFFER, MPI_ERR_COMM,  MPI_ERR_COUNT, MPI_ERR_GROUP,    MPI_ERR_INFO_VALUE, MPI_ERR_INTERN,

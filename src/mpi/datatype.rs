@@ -11,6 +11,7 @@ use crate::util::cast::{to_int, to_usize};
 unsafe extern "C" {
     safe fn mpixn_byte() -> MPI_Datatype;
     safe fn mpixn_packed() -> MPI_Datatype;
+    fn mpixn_number_in_fortran(datatype: MPI_Datatype);
 }
 
 /// A datatype: a handle that is not null and stays valid as long as MPI is asked about it through
@@ -252,7 +253,7 @@ impl Owned {
         let mut copy = Owned(RSMPI_DATATYPE_NULL);
         // SAFETY: a live datatype; the result is a local.
         check(unsafe { mpi_sys::MPI_Type_dup(datatype.0, &mut copy.0) }, "MPI_Type_dup")?;
-        Ok(copy)
+        Ok(copy.numbered())
     }
 
     /// Makes a committed datatype of the same data, without attributes.
@@ -263,7 +264,14 @@ impl Owned {
             check(mpi_sys::MPI_Type_contiguous(1, datatype.0, &mut twin.0), "MPI_Type_contiguous")?;
             check(mpi_sys::MPI_Type_commit(&mut twin.0), "MPI_Type_commit")?;
         }
-        Ok(twin)
+        Ok(twin.numbered())
+    }
+
+    /// Lets user-defined operators in Fortran know the datatype.
+    fn numbered(self) -> Owned {
+        // SAFETY: a live datatype.
+        unsafe { mpixn_number_in_fortran(self.0) };
+        self
     }
 
     /// Makes a committed datatype whose one element, at `MPI_BOTTOM`, is all of the given blocks at

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use super::record::{Medium, Observer, Record, USES};
 use super::settings::{Output, STATS, complain, lock};
+use crate::environment;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -261,8 +262,10 @@ fn put(output: &Output, text: &str) {
     match output {
         Output::Stderr => say(text),
         Output::File(file) => {
-            let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
-            if let Err(e) = opened.and_then(|mut f| f.write_all(text.as_bytes())) {
+            let open = || std::fs::OpenOptions::new().append(true).create(true).open(file);
+            if let Err(e) =
+                environment::refuse_pipe(file.as_ref()).and_then(|()| open()).and_then(|mut f| f.write_all(text.as_bytes()))
+            {
                 complain(&format!("no statistics: {STATS}: cannot append to {file}: {e}"));
             }
         }

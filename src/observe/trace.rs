@@ -16,7 +16,6 @@ use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -105,11 +104,14 @@ impl Lane {
             Err(e) if rank == 0 || e.kind() != io::ErrorKind::NotFound => return Err((file.into(), e)),
             _ => {}
         }
-        // left by an earlier program
-        let _ = std::fs::remove_file(done(file, rank));
         let own = part(file, rank);
-        let opened = OpenOptions::new().write(true).create(true).truncate(true).open(&own).map_err(|e| (own, e))?;
-        hold(&opened);
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&own);
+        let opened = opened.and_then(|part| hold(&part).and_then(|()| part.set_len(0)).map(|()| part)).map_err(|e| (own, e))?;
+        // what an earlier program has left
+        if rank == 0 {
+            File::create(file).map_err(|e| (file.into(), e))?;
+        }
+        let _ = std::fs::remove_file(done(file, rank));
         let writer = Writer { file: opened, buffer: String::with_capacity(BUFFER), events: 0, dropped: 0, failed: None };
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (ids, threads) = (AtomicU64::new(0), AtomicU32::new(0));
@@ -259,19 +261,23 @@ fn write_merged(file: &mut File, parts: &[PathBuf]) -> io::Result<()> {
     out.flush()
 }
 
-/// Checks that a file can be written. `makes`: makes or empties it.
+/// Checks that a file can be written. `makes`: makes one if there is none.
 fn writable(file: &Path, makes: bool) -> io::Result<()> {
-    if std::fs::metadata(file).is_ok_and(|metadata| metadata.file_type().is_fifo()) {
-        // whoever opens it waits for a reader, and closes it for that one
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe"));
-    }
-    OpenOptions::new().write(true).create(makes).truncate(makes).open(file).map(drop)
+    environment::refuse_pipe(file)?;
+    OpenOptions::new().write(true).create(makes).truncate(false).open(file).map(drop)
 }
 
-/// Locks a part while its process lives. If locking fails, the part counts as not held.
-fn hold(file: &File) {
+/// Locks a part while its process lives. Where that cannot be done, the part counts as not held.
+///
+/// # Errors
+/// A process of another program holds it.
+fn hold(file: &File) -> io::Result<()> {
     // SAFETY: a descriptor that is open.
-    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
+    let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
+    if !locked && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock {
+        return Err(io::Error::new(io::ErrorKind::WouldBlock, "another program that runs writes it"));
+    }
+    Ok(())
 }
 
 /// True if the process of a part lives, as far as its lock shows.
@@ -339,6 +345,8 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("run.json").to_str().unwrap().to_owned();
         let (lane, other) = (Lane::open(&file, 0).unwrap(), Lane::open(&file, 1).unwrap());
+        let (held, e) = Lane::open(&file, 1).err().unwrap();
+        assert!(held == part(&file, 1) && e.to_string() == "another program that runs writes it", "{}: {e}", held.display());
         std::fs::write(part(&file, 2), "{\"ts\":1.000,\"ph\":\"M\",\"name\":\"stale\"}\n").unwrap();
         let id = other.under_way("gather");
         other.over("gather", id);

@@ -141,7 +141,8 @@ fn files() -> Section {
     let shown = |path: &Path| path.display().to_string();
     let site = match site_loggp(variable, file_text) {
         Ok(Some(machine)) => parameters(&machine),
-        Ok(None) => "not there".into(),
+        // a file that cannot be read is not looked at
+        Ok(None) => loggp_path(variable).and_then(|path| file_text(&path).err()).map_or("not there".into(), |e| absent(&e)),
         Err(e) => e.to_string(),
     };
     let place = variable("MPIX_LOGGP_FILE").or_else(|| Some(shown(&loggp_path(variable)?)));

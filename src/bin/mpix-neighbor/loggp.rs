@@ -108,7 +108,7 @@ mod measured {
     use std::path::Path;
 
     use super::*;
-    use crate::output::{alone, write_with_directories};
+    use crate::output::{alone, write, write_with_directories};
     use crate::plot::{Plot, Series};
     use crate::table::Table;
     use crate::text::printable;
@@ -278,11 +278,11 @@ mod measured {
             written.push(path);
         }
         if let Some(path) = &arguments.output {
-            write_with_directories(path, &file)?;
+            write(path, &file)?;
             written.push(path.clone());
         }
         if let Some(path) = &arguments.plot {
-            write_with_directories(path, &plot(report, measurement).svg())?;
+            write(path, &plot(report, measurement).svg())?;
             written.push(path.clone());
         }
         if file_only(arguments)? {

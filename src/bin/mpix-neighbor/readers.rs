@@ -222,6 +222,15 @@ pub fn metis(name: &str, text: &str) -> Result<Pattern, String> {
         let found = pattern.entries.len();
         return Err(lines.end(format_args!("{found} neighbors are listed, not twice the {edges} edges that the file announces")));
     }
+    let (mut there, mut back) = (pattern.entries.clone(), Vec::with_capacity(pattern.entries.len()));
+    back.extend(pattern.entries.iter().map(|&(v, neighbor)| (neighbor, v)));
+    there.sort_unstable();
+    back.sort_unstable();
+    if let Some(((v, neighbor), (w, other))) = there.into_iter().zip(back).find(|(a, b)| a != b) {
+        // the lesser one is listed at one end alone
+        let (from, to) = if (v, neighbor) < (w, other) { (v, neighbor) } else { (other, w) };
+        return Err(lines.end(format_args!("vertex {} lists {}, which does not list it as often", from + 1, to + 1)));
+    }
     Ok(pattern)
 }
 
@@ -424,6 +433,7 @@ mod tests {
             ("2 1 100\n\n1 1\n", "m:2: size of the vertex is missing"),
             ("2 2\n2\n1\n", "m: 2 neighbors are listed, not twice the 2 edges"),
             ("2 1\n2\n1\n1\n", "m:4: more than the 2 vertices"),
+            ("3 2\n2\n3\n2 2\n", "m: vertex 1 lists 2, which does not list it as often"),
         ] {
             let e = metis("m", text).unwrap_err();
             assert!(e.starts_with(error), "{e}");

@@ -73,11 +73,21 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 18] = [
 pub(super) const EXCHANGE: [(Names, &str); 5] =
     [(SPARSE, "auto"), (SPARSE_TARGETS, "not given"), (NODE_SIZE, "not given"), (MATCHED_PROBE, "true"), (LOGGP, "auto")];
 
+/// A value as text; a long one that a program or user gives is cut.
+fn shown(value: &str, origin: Origin) -> String {
+    const MOST: usize = 80;
+    let text = value.escape_debug().to_string();
+    if matches!(origin, Origin::Info | Origin::Environment) && text.chars().count() > MOST {
+        return text.chars().take(MOST - 3).chain("...".chars()).collect();
+    }
+    text
+}
+
 /// Two lines: the given hints, and the defaults of all others.
 pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {
     let told = |&((key, variable), default): &(Names, &str)| match given.iter().rfind(|g| g.0 == key) {
         Some((_, value, origin)) => {
-            let value: String = value.escape_debug().take(80).collect();
+            let value = shown(value, *origin);
             let origin = match origin {
                 Origin::Info => "info".to_owned(),
                 Origin::Environment => format!("environment {variable}"),
