@@ -137,13 +137,11 @@ impl Handle {
     /// of them, at others each time. Collective.
     ///
     /// Cost: if there are any, a reduction of that many words.
-    pub fn sweep(&mut self, comm: &Comm) -> Result<()> {
-        if self.retired.is_empty() {
-            return Ok(());
-        }
+    pub fn sweep(&mut self) -> Result<()> {
+        let Some(own) = self.own.as_ref().filter(|_| !self.retired.is_empty()) else { return Ok(()) };
         let mut spare = [1i64; SWEPT];
         spare.iter_mut().zip(&self.retired).for_each(|(word, link)| *word = i64::from(!link.is_needed()));
-        let spare = coll::allreduce(comm, spare, Reduction::Min)?;
+        let spare = coll::allreduce(&own.comm, spare, Reduction::Min)?;
         let some: Vec<Arc<Link>> = self.retired.drain(..self.retired.len().min(SWEPT)).collect();
         // all go on to the last one, where one fails
         let mut swept = Ok(());
@@ -228,9 +226,7 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
         for operation in Operation::ALL.into_iter().filter(selected) {
             handle.replace(operation, None)?;
         }
-        if let Some(comm) = handle.own.as_ref().map(|own| Arc::clone(&own.comm)) {
-            handle.sweep(&comm)?;
-        }
+        handle.sweep()?;
         if let Some(own) = &handle.own {
             own.team.trim();
         }

@@ -276,7 +276,7 @@ impl Call<'_> {
             let bound = BoundNeighborhood::new(settings(place, &transports, timed, observed.as_ref()), &selected)?;
             handle.replace(operation, Some(Arc::new(bound)))?;
         }
-        handle.sweep(&private)?;
+        handle.sweep()?;
         // that of neighborhoods that have been replaced
         team.trim();
         if let Some(observed) = &observed {
