@@ -51,6 +51,11 @@ pub fn crossover(times: &[Times]) -> u64 {
     if bytes.is_finite() { whole(bytes).next_multiple_of(4096) } else { NEVER }
 }
 
+/// A length of the choice, or `never`.
+pub fn text(from: u64) -> String {
+    if from == NEVER { "never".into() } else { from.to_string() }
+}
+
 /// A node that a choice holds for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node(String);
@@ -68,10 +73,11 @@ impl Node {
 
     /// The text of its file.
     pub fn text(&self, from: u64) -> String {
-        let (comment, length) = (self.comment(), if from == NEVER { "never".into() } else { from.to_string() });
+        let comment = self.comment();
         format!(
             "# measured when a neighborhood was set; without this file that is done again\n{comment}\
-             single_copy = {length}  # bytes from which on messages are copied once\n{END}"
+             single_copy = {}  # bytes from which on messages are copied once\n{END}",
+            text(from)
         )
     }
 

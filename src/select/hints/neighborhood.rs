@@ -433,9 +433,7 @@ impl Hints {
 
     /// Records from how many bytes on messages are copied once, as a set call found out.
     pub fn learn_single_copy(&mut self, from: u64, origin: Origin) {
-        // as the hint would say it
-        let text = if from == copies::NEVER { "false".into() } else { from.to_string() };
-        self.origins.0.push((SINGLE_COPY.0, text, origin));
+        self.origins.0.push((SINGLE_COPY.0, copies::text(from), origin));
     }
 
     /// Records the source of the machine's parameters if no hint gives them.
