@@ -164,7 +164,7 @@ extern "C" {
  *   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
  *   those longer than a cell of shared memory; a number of bytes, at least 4097, those at least as
  *   long; `away`, those of nonblocking and persistent calls that are longer than a cell, if the
- *   sender is not waiting in the library; `false`, none.
+ *   sender is not waiting in the library; `false` or `never`, none.
  * - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
  *   between processes that share no memory: messages, puts into windows, or what is measured to be
  *   faster for single calls or for plans.

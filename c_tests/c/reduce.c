@@ -141,6 +141,32 @@ static void operators(MPI_Info any) {
   } at = {-(double)me, me}, least = {1, -1};
   OK(MPIX_Neighbor_reduce(&at, 1, MPI_DOUBLE_INT, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD));
   CHECK(least.index == (n ? (int)largest - 1 : -1), "minloc %d", least.index);
+  /* MPI_Reduce_local of both MPIs compares some of these as if they had a sign */
+#define LARGEST_UNSIGNED(type, datatype) \
+  { \
+    const type half = (type)((type)1 << (8 * sizeof(type) - 1)); \
+    type own = (type)((me % 2 ? half : (type)0) + (type)me), most = 0, least_one = (type)-1, wanted = 0, smallest = (type)-1; \
+    for (int j = 0; j < g->indegree[me]; j++) { \
+      int s = g->sources[me][j]; \
+      if (s == MPI_PROC_NULL) continue; \
+      type of = (type)((s % 2 ? half : (type)0) + (type)s); \
+      if (of > wanted) wanted = of; \
+      if (of < smallest) smallest = of; \
+    } \
+    OK(MPIX_Neighbor_reduce(&own, 1, datatype, &most, 1, datatype, MPI_MAX, MPI_COMM_WORLD)); \
+    CHECK(most == wanted, #datatype ": max %llu, not %llu", (unsigned long long)most, (unsigned long long)wanted); \
+    OK(MPIX_Neighbor_reduce(&own, 1, datatype, &least_one, 1, datatype, MPI_MIN, MPI_COMM_WORLD)); \
+    CHECK(least_one == smallest, #datatype ": min %llu, not %llu", (unsigned long long)least_one, (unsigned long long)smallest); \
+  }
+  LARGEST_UNSIGNED(unsigned char, MPI_UNSIGNED_CHAR)
+  LARGEST_UNSIGNED(unsigned short, MPI_UNSIGNED_SHORT)
+  LARGEST_UNSIGNED(uint8_t, MPI_UINT8_T)
+  LARGEST_UNSIGNED(uint16_t, MPI_UINT16_T)
+  LARGEST_UNSIGNED(unsigned, MPI_UNSIGNED)
+  LARGEST_UNSIGNED(unsigned long, MPI_UNSIGNED_LONG)
+  LARGEST_UNSIGNED(unsigned long long, MPI_UNSIGNED_LONG_LONG)
+  LARGEST_UNSIGNED(uint32_t, MPI_UINT32_T)
+  LARGEST_UNSIGNED(uint64_t, MPI_UINT64_T)
   MPI_Op op;
   MPI_Op_create(sum_ints, 1, &op);
   int ints[3] = {me, 2 * me, 3 * me}, got[3] = {-1, -1, -1};

@@ -4,8 +4,10 @@ Each function for the blocks of one side takes the buffer, the number of blocks,
 `received`, and whether numbers in arrays have to be 64 bits wide.
 """
 
+import atexit
 import contextlib
 import ctypes
+import numbers
 import operator
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,8 +42,9 @@ __all__ = [
 BufferSpec = Union[Buffer, Sequence[Any]]
 Hints = Union[MPI.Info, Mapping[str, object], None]
 
-# datatypes by the character that names them in NumPy and in the buffer protocol
-_types: dict[str, MPI.Datatype] = {}
+# datatypes by the name of an element's type: NumPy's character for it; for a text, NumPy's name with
+# its length; the format of a buffer
+_types: dict[Optional[str], MPI.Datatype] = {}
 
 
 def view(data: Any) -> npt.NDArray[Any]:
@@ -64,9 +67,11 @@ def writable(data: Any) -> npt.NDArray[Any]:
     """Returns a NumPy array of the memory of what others write into."""
     array = view(data)
     if not array.flags.c_contiguous:
-        raise TypeError("the array is not in one piece")
+        raise TypeError("the elements of the array are not one after the other, in the order of C")
     # an error where there is no memory to write into
-    memory: Any = _memory(data, received=True)
+    memory: Any = MPI.buffer(data)
+    if memory.readonly:
+        raise ValueError("the array is read-only")
     # NumPy takes a tensor of the older protocol for one that may not be written
     return array if array.flags.writeable else np.frombuffer(memory, array.dtype).reshape(array.shape)
 
@@ -78,6 +83,9 @@ def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     dates are errors, which say `name`.
     """
     array = np.asarray(values)
+    if array.dtype.hasobject and array.ndim == 0 and array is not values and isinstance(values, Iterable):
+        # NumPy takes what has no length or no order, such as a set, for one object
+        raise TypeError(f"{name}: {type(values).__name__} is no array and no sequence")
     if array.dtype == dtype or array.size == 0:
         return np.ascontiguousarray(array, dtype)
     if dtype.kind not in "biufc":
@@ -90,18 +98,22 @@ def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     if array.dtype.kind == "O":
         # numbers of any kind, of which some are too large for an array
         if dtype.kind not in "biu":
+            if not all(isinstance(value, numbers.Number) for value in array.flat):
+                raise TypeError(f"{name}: not all are numbers")
             return np.ascontiguousarray(array, dtype)
         try:
-            numbers = [operator.index(value) for value in array.flat]
+            integers = [operator.index(value) for value in array.flat]
         except TypeError:
             raise TypeError(f"{name}: not all are integers") from None
-        return np.array(numbers, dtype).reshape(array.shape)
+        return np.array(integers, dtype).reshape(array.shape)
     if np.can_cast(array.dtype, dtype, "safe"):
         return np.ascontiguousarray(array, dtype)
     both = array.dtype.kind in "biu" and dtype.kind in "biu"
     if not both and not np.can_cast(array.dtype, dtype, "same_kind"):
         raise TypeError(f"{name} of type {array.dtype} cannot become {dtype} without loss")
-    made = np.ascontiguousarray(array, dtype)
+    # a number that is too large is the error below
+    with np.errstate(over="ignore"):
+        made = np.ascontiguousarray(array, dtype)
     if both and (cut := array.ravel()[made.ravel() != array.ravel()]).size:
         raise OverflowError(f"{name}: {cut[0]} is no {dtype}")
     if dtype.kind in "fc" and (large := array.ravel()[np.isfinite(array).ravel() & ~np.isfinite(made).ravel()]).size:
@@ -137,19 +149,41 @@ def datatype_of(data: Any) -> MPI.Datatype:
     """Returns the datatype of an array's elements."""
     if type(data) is not np.ndarray and hasattr(data, "__dlpack__"):
         data = view(data)
-    # in another order of bytes, a buffer's format begins with that
-    code = data.dtype.char if type(data) is np.ndarray and data.dtype.isnative else memoryview(data).format
+    code: Optional[str]
+    if type(data) is np.ndarray:
+        dtype = data.dtype
+        # the character of a text does not say how long it is
+        code = dtype.char if dtype.isnative and dtype.kind not in "SU" else dtype.str
+    else:
+        code = memoryview(data).format
     try:
         return _types[code]
     except KeyError:
         pass
-    try:
-        found = _types[code] = _coded(code)
-    except (KeyError, ValueError):
-        raise TypeError(
-            f"elements of {code!r} have no datatype of MPI: give one, [data, counts, displs, type]"
-        ) from None
+    found = _types[code] = _datatype(view(data).dtype, code)
     return found
+
+
+def _datatype(dtype: np.dtype[Any], code: Optional[str]) -> MPI.Datatype:
+    """Returns the datatype of a type of elements, which `code` names."""
+    try:
+        if dtype.isnative and dtype.kind in "SU" and dtype.itemsize:
+            made = MPI.BYTE.Create_contiguous(dtype.itemsize).Commit()
+            atexit.register(_free, made)
+            return made
+        # the format of a buffer may begin with the order of bytes, as that of ctypes does
+        found = _coded(dtype.char if dtype.isnative else dtype.str)
+        if found.extent == dtype.itemsize:
+            return found
+    except (KeyError, ValueError):
+        pass
+    raise TypeError(f"elements of {code!r} have no datatype of MPI: give one, [data, counts, displs, type]")
+
+
+def _free(type: MPI.Datatype) -> None:
+    """Frees a datatype that has lasted as long as the program, before mpi4py finalizes MPI."""
+    if not MPI.Is_finalized():
+        type.Free()
 
 
 def _memory(data: Any, received: bool) -> Optional[MPI.buffer]:
@@ -391,7 +425,7 @@ def hints(info: Hints) -> Iterator[int]:
     made = MPI.Info.Create()
     try:
         for key, value in info.items():
-            text = str(value).lower() if isinstance(value, bool) else str(value)
+            text = str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
             made.Set(key if key.startswith("mpix_") else "mpix_" + key, text)
         yield handle(made)
     finally:

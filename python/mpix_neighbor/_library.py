@@ -34,6 +34,13 @@ class Error(MPI.Exception):
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return f"mpix_neighbor.Error({self.Get_error_code()}, {self.text!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what goes to another process
+        return Error, (self.Get_error_code(), self.text)
+
 
 # handles of MPI are ints or pointers
 Handle = ctypes.c_int if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_int) else ctypes.c_void_p
@@ -124,10 +131,13 @@ def read_text(function: Any, *arguments: int) -> tuple[int, str]:
     return code, text.value.decode(errors="replace")
 
 
-def check(code: int, comm: MPI.Comm = MPI.COMM_WORLD) -> None:
-    """Raises the error of a call on a communicator, if it returned one."""
+def check(code: int, comm: MPI.Comm = MPI.COMM_WORLD, of: object = True) -> None:
+    """Raises the error of a call on a communicator, if it returned one.
+
+    `of` is what the call was for: errors of what has been freed, and those of a communicator that is
+    gone, are on the world's.
+    """
     if code != MPI.SUCCESS:
-        # errors of a communicator that is gone are on the world's
-        there = comm if comm != MPI.COMM_NULL else MPI.COMM_WORLD
+        there = comm if of and comm != MPI.COMM_NULL else MPI.COMM_WORLD
         _, text = read_text(functions.MPIX_Neighbor_error_string, handle(there))
         raise Error(code, text or MPI.Get_error_string(code))

@@ -136,7 +136,11 @@ class Neighborhood:
     ):
         source_ranks, source_at = _ranks(sources, "sources")
         target_ranks, target_at = _ranks(targets, "targets")
-        source_weights, target_weights = (None, None) if weights is None else weights
+        if weights is None:
+            weights = None, None
+        elif len(weights) != 2:
+            raise ValueError(f"weights are a pair, for sources and for targets, not {len(weights)} lists")
+        source_weights, target_weights = weights
         in_weights, source_weights_at = _weights(source_weights, source_ranks.size, "weights[0]")
         out_weights, target_weights_at = _weights(target_weights, target_ranks.size, "weights[1]")
 

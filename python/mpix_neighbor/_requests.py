@@ -15,6 +15,8 @@ __all__ = ["Plan", "Request", "Started", "active"]
 # collectives under way, runs of plans, and windows: what the library reads and writes must live on
 # even if the program lets go of all that refers to it
 active: set[object] = set()
+# to the end of the process, as mpi4py finalizes MPI when the interpreter has ended
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(active))
 
 
 class Started:
@@ -30,7 +32,7 @@ class Started:
 
     def _check(self, code: int) -> None:
         if code:
-            check(code, self._neighborhood.comm)
+            check(code, self._neighborhood.comm, self._request)
 
     def wait(self) -> None:
         """Waits until every block has arrived and every send buffer may be used again."""
@@ -39,7 +41,8 @@ class Started:
         if not code or not self._request:
             active.discard(self)
         if code:
-            self._check(code)
+            # the call may have freed the request
+            check(code, self._neighborhood.comm)
 
     def test(self) -> bool:
         """Returns true if the collective is complete."""
@@ -47,7 +50,7 @@ class Started:
         code = functions.MPIX_Request_test(self._at, ctypes.addressof(flag))
         if flag.value or not self._request:
             active.discard(self)
-        self._check(code)
+        check(code, self._neighborhood.comm)
         return bool(flag.value)
 
     def wait_source(self, index: int) -> None:

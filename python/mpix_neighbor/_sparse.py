@@ -108,13 +108,13 @@ class SparsePlan:
     def start(self) -> "SparsePlan":
         """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
         self._sent.fill()
-        check(functions.MPIX_Sparse_plan_start(self._plan), self._comm)
+        check(functions.MPIX_Sparse_plan_start(self._plan), self._comm, self._plan)
         active.add(self)
         return self
 
     def wait(self) -> Received:
         """Waits until the run is complete, and returns `received`."""
-        check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm)
+        check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm, self._plan)
         active.discard(self)
         self._take()
         return self.received
@@ -122,7 +122,7 @@ class SparsePlan:
     def test(self) -> bool:
         """Returns true if the run is complete; its messages are then in `received`."""
         flag = ctypes.c_int()
-        check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm)
+        check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm, self._plan)
         if flag.value:
             active.discard(self)
             self._take()

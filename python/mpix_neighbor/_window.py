@@ -51,17 +51,20 @@ class SparseWindow:
 
     def _check(self, code: int) -> None:
         if code:
-            check(code, self.comm)
+            check(code, self.comm, self._window)
 
     def _indices(self, indices: npt.ArrayLike) -> npt.NDArray[np.intp]:
         if np.asarray(indices).dtype == bool:
             raise TypeError("indices are integers, not a mask")
-        return converted(indices, np.dtype(np.intp), "indices").reshape(-1)
+        return np.atleast_1d(converted(indices, np.dtype(np.intp), "indices"))
 
     def _values(self, values: npt.ArrayLike, indices: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Returns as many values as indices; one value serves all."""
         elements = converted(values, self.array.dtype, "values")
-        return np.ascontiguousarray(np.broadcast_to(elements, indices.shape))
+        try:
+            return np.ascontiguousarray(np.broadcast_to(elements, indices.shape))
+        except ValueError:
+            raise ValueError(f"values of shape {elements.shape} for indices of shape {indices.shape}") from None
 
     def put(self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike) -> None:
         """Writes elements of a process."""
@@ -138,6 +141,13 @@ class SparseWindow:
         )
         self.flush()
         return result
+
+    def add_operator(self, op: MPI.Op) -> None:
+        """Makes a user-defined operator one of the window's. Every process of it calls this.
+
+        All add the same operators in the same order, and none frees one before the window.
+        """
+        self._check(functions.MPIX_Sparse_window_add_operator(handle(op), self._window))
 
     def flush(self) -> None:
         """Waits until all operations of this process have been applied."""

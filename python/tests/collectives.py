@@ -1,6 +1,7 @@
 """All collectives, in all forms, against what they are defined to be."""
 
 import array
+import ctypes
 import gc
 import weakref
 
@@ -213,7 +214,7 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
     raises(TypeError, lambda: edges3.Alltoall(np.zeros(3, dtype="i4,i4"), np.zeros(3)))
     # MPI would add the bytes of numbers in the other order as if they were in its own
     error = raises(TypeError, lambda: edges3.Reduce(np.zeros(1, dtype=">f8"), np.zeros(1, dtype=">f8")))
-    check(">d" in str(error), str(error))
+    check(">f8" in str(error), str(error))
     error = raises(MPI.Exception, lambda: edges3.Alltoall([np.zeros(3), -1, MPI.DOUBLE], np.zeros(3)))
     check("sendcount" in str(error) and error.Get_error_class() == MPI.ERR_COUNT, str(error))
 
@@ -295,6 +296,29 @@ with Neighborhood(comm, np.array([me], "i8"), np.array([me], "u1"), ([np.int8(3)
         error = raises(TypeError, lambda: own.Alltoall(short, np.zeros(2, np.float16)))
         check("no datatype of MPI" in str(error), str(error))
         raises(ValueError, lambda: own.Alltoall([short, 2, "e"], np.zeros(2, np.float16)))
+
+    # texts are as long as they are
+    words, got = np.array(["abc", "d"]), np.zeros(2, "U3")
+    own.Alltoallv([words, [2]], [got, [2]])
+    check(got.tolist() == ["abc", "d"], str(got))
+    numbers, got = (ctypes.c_int * 2)(3, 4), np.zeros(2, np.intc)
+    own.Alltoall(numbers, got)
+    check(got.tolist() == [3, 4], f"ctypes: {got}")
+# what has no order is no list
+for bad in ({me}, {me: 1}.keys(), (rank for rank in [me])):
+    error = raises(TypeError, lambda: Neighborhood(comm, bad, [me]))
+    check("no sequence" in str(error), str(error))
+error = raises(ValueError, lambda: Neighborhood(comm, [me], [me], weights=[1]))
+check("pair" in str(error), str(error))
+with Neighborhood(comm, [me], [me], info={"verify": np.True_}) as own:
+    # a request that is complete, and a plan that is freed, have no text of an earlier error
+    raises(MPI.Exception, lambda: own.Alltoall(np.zeros(2), np.zeros(1)))
+    request, one = own.Ialltoall(np.zeros(1), np.zeros(1)), own.Alltoall_plan(np.zeros(1), np.zeros(1))
+    request.wait()
+    one.free()
+    for call in (lambda: list(request.arrived()), lambda: request.wait_source(0), one.start, one.run):
+        error = raises(MPI.Exception, call)
+        check("NULL" in str(error), str(error))
 
 # what a neighborhood had is not another one's once it is freed
 freed = Neighborhood(comm, [me], [me])

@@ -1,7 +1,9 @@
 """Sparse exchanges and windows."""
 
+import ctypes
 import datetime
 import gc
+import pickle
 import weakref
 from array import array as elements
 
@@ -9,7 +11,7 @@ import numpy as np
 from checks import Tensor, check, comm, finish, raises
 from mpi4py import MPI
 
-from mpix_neighbor import Loggp, SparsePlan, SparseWindow, sparse_exchange, sparse_sources
+from mpix_neighbor import Error, Loggp, SparsePlan, SparseWindow, sparse_exchange, sparse_sources
 
 me, n = comm.rank, comm.size
 
@@ -145,6 +147,65 @@ raises(TypeError, lambda: SparseWindow(comm, np.zeros((4, 4)).T))
 raises(TypeError, lambda: SparseWindow(comm, [0.0, 0.0]))
 raises(TypeError, lambda: SparseWindow(comm, np.zeros(2, dtype=">f8")))
 raises(ValueError, lambda: SparseWindow(comm, bytes(8)))
+
+# texts
+for dtype, values in (("S3", [b"abc", b"d"]), ("U2", ["ab", "c"])):
+    array = np.zeros(4, dtype)
+    with SparseWindow(comm, array) as window:
+        window.put((me + 1) % n, [1, 2], values)
+        window.fence()
+        check(array.tolist() == np.array(["", *values, ""] if dtype == "U2" else [b"", *values, b""]).tolist(), str(array))
+        check(window.get(me, [2, 1]).tolist() == values[::-1], f"{dtype}: {window.get(me, [2, 1])}")
+        raises(TypeError, lambda: window.put(me, 0, ["abcd"]))
+# what ctypes has, in the machine's order of bytes
+numbers = (ctypes.c_double * 3)()
+with SparseWindow(comm, numbers) as window:
+    window.put((me + 1) % n, 1, me + 0.5)
+    window.fence()
+    check(list(numbers) == [0, (me - 1) % n + 0.5, 0], f"ctypes: {list(numbers)}")
+
+
+def maximum(one, other, _):
+    np.maximum(np.frombuffer(one), np.frombuffer(other), out=np.frombuffer(other))
+
+
+# indices of any shape
+array = np.zeros(6)
+with SparseWindow(comm, array) as window:
+    window.put(me, [[1, 2], [3, 4]], [[1, 2], [3, 4]])
+    window.accumulate(me, [[1, 2], [3, 4]], [[10], [20]])
+    window.fence()
+    check(array.tolist() == [0, 11, 12, 23, 24, 0], str(array))
+    check(window.get(me, [[1], [4]]).tolist() == [[11], [24]], str(window.get(me, [[1], [4]])))
+    check(window.fetch_and_op(me, 5, 1).tolist() == [0], "one index")
+    error = raises(ValueError, lambda: window.put(me, [1, 2], [[1], [2]]))
+    check("(2, 1)" in str(error) and "(2,)" in str(error), str(error))
+    # no numbers
+    raises(TypeError, lambda: window.put(me, 1, None))
+    raises(TypeError, lambda: window.put(me, [1, 2], np.array([1.5, "2"], object)))
+    window.put(me, 1, np.array([7.5], object))
+    window.fence()
+    check(array[1] == 7.5, str(array))
+    # an operator of the program's, which the window does not know before
+    largest = MPI.Op.Create(maximum, commute=True)
+    raises(MPI.Exception, lambda: window.accumulate(me, 1, 9, largest))
+    window.add_operator(largest)
+    comm.Barrier()
+    window.accumulate(me, [1, 2], [9, 9], largest)
+    window.fence()
+    check(array[:3].tolist() == [0, 9, 12], str(array))
+    raises(MPI.Exception, lambda: window.put(n, 0, 1))
+largest.Free()
+# what has been freed has no text of an earlier error
+for call in (window.flush, lambda: window.get(0, 0), plan.run):
+    error = raises(MPI.Exception, call)
+    check("NULL" in str(error) or "freed" in str(error), str(error))
+with np.errstate(over="raise"):
+    raises(OverflowError, lambda: sparse_exchange(comm, {me: np.array([1e300])}, dtype="f4"))
+# errors go to other processes as they are
+error = pickle.loads(pickle.dumps(raises(MPI.Exception, lambda: sparse_exchange(comm, {n + 1: np.zeros(1)}))))
+check(type(error) is Error and f"{n + 1}" in str(error) and error.Get_error_class() == MPI.ERR_RANK, repr(error))
+check(f"{n + 1}" in repr(error), repr(error))
 
 # values that would be cut
 for values, dtype in (

@@ -1,13 +1,15 @@
-//! Loops that combine elements: predefined operators on int and long, signed or not, float and
+//! Loops that combine elements: predefined operators on int and long, unsigned integers, float and
 //! double.
 //!
 //! `MPI_Reduce_local` does the same for all operators and datatypes, at the cost of a call for each
-//! block.
+//! block. It is called for those alone that have no loop here: results must not depend on the way
+//! that blocks take, and that of MPICH 4.0 and Open MPI 4.1 compares some unsigned numbers as if
+//! they had a sign.
 
 use crate::error::Result;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
-use crate::util::cast::to_int;
+use crate::util::cast::{to_int, to_usize};
 
 /// Bytes of operands that are not aligned, and so are copied, at a time. More than any element.
 const COPIED: usize = 1024;
@@ -80,7 +82,7 @@ impl Elements {
 
     unsafe fn reduce(&self, into: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: as for `combine`. A predefined operator only reads `from`.
-        unsafe { op::reduce(from.cast_mut(), into, to_int(bytes / self.size), to_int(self.size), self.datatype, self.op) }
+        unsafe { op::reduce_local(from.cast_mut(), into, to_int(bytes / self.size), to_int(self.size), self.datatype, self.op) }
     }
 }
 
@@ -103,6 +105,27 @@ pub fn with_fold<V: WithFold>(operator: Operator, element: Element, then: V) -> 
         Element::Double => reals::<f64, V>(operator, then),
         Element::Unsigned => integers::<u32, V>(operator, then),
         Element::UnsignedLong => integers::<u64, V>(operator, then),
+        Element::UnsignedChar => integers::<u8, V>(operator, then),
+        Element::UnsignedShort => integers::<u16, V>(operator, then),
+    }
+}
+
+/// Computes `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart. MPI
+/// must have accepted the operator for the datatype.
+///
+/// # Safety
+/// Both must be valid for `count` elements of the datatype and must not overlap.
+pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        match op::predefined(op, datatype) {
+            Some((operator, element)) if extent == to_int::<i64>(element.bytes()) => {
+                let bytes = to_usize(count) * element.bytes();
+                with_fold(operator, element, Each::<true> { into, from, bytes });
+                Ok(())
+            }
+            _ => op::reduce_local(from, into, count, extent, datatype, op),
+        }
     }
 }
 
@@ -111,27 +134,31 @@ pub fn with_fold<V: WithFold>(operator: Operator, element: Element, then: V) -> 
 /// # Safety
 /// Both must be valid for `bytes` bytes, a multiple of the element's size, and must not overlap.
 pub unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
-    struct Each {
-        into: *mut u8,
-        from: *const u8,
-        bytes: usize,
-    }
-    impl WithFold for Each {
-        type Output = ();
-        #[inline]
-        fn run<T: Copy>(self, fold: impl Fn(T, T) -> T) {
-            let (into, from) = (self.into.cast::<T>(), self.from.cast::<T>());
-            // a loop that the compiler can vectorize
-            for i in 0..self.bytes / size_of::<T>() {
-                // SAFETY: the caller of `fold_in_place` vouches for both.
-                unsafe {
-                    let at = into.add(i);
-                    at.write_unaligned(fold(at.read_unaligned(), from.add(i).read_unaligned()));
-                }
+    with_fold(operator, element, Each::<false> { into, from, bytes });
+}
+
+/// Combines each of some elements. `FROM_FIRST`: those of `from` are the left operands.
+struct Each<const FROM_FIRST: bool> {
+    into: *mut u8,
+    from: *const u8,
+    bytes: usize,
+}
+
+impl<const FROM_FIRST: bool> WithFold for Each<FROM_FIRST> {
+    type Output = ();
+    #[inline]
+    fn run<T: Copy>(self, fold: impl Fn(T, T) -> T) {
+        let (into, from) = (self.into.cast::<T>(), self.from.cast::<T>());
+        // a loop that the compiler can vectorize
+        for i in 0..self.bytes / size_of::<T>() {
+            // SAFETY: whoever made this vouches for both.
+            unsafe {
+                let (at, other) = (into.add(i), from.add(i).read_unaligned());
+                let one = at.read_unaligned();
+                at.write_unaligned(if FROM_FIRST { fold(other, one) } else { fold(one, other) });
             }
         }
     }
-    with_fold(operator, element, Each { into, from, bytes });
 }
 
 trait Integer: Copy + Ord {
@@ -170,6 +197,8 @@ integer!(i32);
 integer!(i64);
 integer!(u32);
 integer!(u64);
+integer!(u8);
+integer!(u16);
 
 #[inline]
 fn integers<T: Integer, V: WithFold>(operator: Operator, then: V) -> V::Output {

@@ -147,6 +147,8 @@ int mpixn_element(MPI_Datatype type) {
   if (type == MPI_UNSIGNED || type == MPI_UINT32_T) return 5;
   if (type == MPI_UNSIGNED_LONG) return sizeof(long) == 8 ? 6 : 5;
   if (type == MPI_UNSIGNED_LONG_LONG || type == MPI_UINT64_T) return 6;
+  if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T) return 7;
+  if (type == MPI_UNSIGNED_SHORT || type == MPI_UINT16_T) return 8;
   return 0;
 }
 

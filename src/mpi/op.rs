@@ -132,12 +132,18 @@ pub enum Element {
     Unsigned,
     /// `MPI_UNSIGNED_LONG`, `MPI_UNSIGNED_LONG_LONG`, `MPI_UINT64_T`
     UnsignedLong,
+    /// `MPI_UNSIGNED_CHAR`, `MPI_UINT8_T`
+    UnsignedChar,
+    /// `MPI_UNSIGNED_SHORT`, `MPI_UINT16_T`
+    UnsignedShort,
 }
 
 impl Element {
     /// Bytes of an element.
     pub fn bytes(self) -> usize {
         match self {
+            Element::UnsignedChar => 1,
+            Element::UnsignedShort => 2,
             Element::Int | Element::Float | Element::Unsigned => 4,
             Element::Long | Element::Double | Element::UnsignedLong => 8,
         }
@@ -170,8 +176,8 @@ pub fn predefined(op: Op, datatype: Datatype) -> Option<(Operator, Element)> {
 
 /// Returns the elements that a predefined datatype stands for, if the library reduces them.
 pub fn element(datatype: Datatype) -> Option<Element> {
-    use Element::{Double, Float, Int, Long, Unsigned, UnsignedLong};
-    const ELEMENTS: [Element; 6] = [Int, Long, Float, Double, Unsigned, UnsignedLong];
+    use Element::{Double, Float, Int, Long, Unsigned, UnsignedChar, UnsignedLong, UnsignedShort};
+    const ELEMENTS: [Element; 8] = [Int, Long, Float, Double, Unsigned, UnsignedLong, UnsignedChar, UnsignedShort];
     ELEMENTS.get(position(mpixn_element(datatype.raw()))?).copied()
 }
 
@@ -180,11 +186,12 @@ fn position(counted: c_int) -> Option<usize> {
     usize::try_from(counted - 1).ok()
 }
 
-/// Computes `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.
+/// Lets MPI compute `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes
+/// apart.
 ///
 /// # Safety
 /// Both must be valid for `count` elements of the datatype and must not overlap.
-pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
+pub unsafe fn reduce_local(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
     let mut done = 0;
     while done < count {
         let now = (count - done).min(i64::from(c_int::MAX));

@@ -54,10 +54,7 @@ impl Step {
     #[inline]
     pub fn is_of(self, size: usize) -> bool {
         let Step::Fold(_, element) = self else { return true };
-        size == match element {
-            Element::Int | Element::Unsigned | Element::Float => size_of::<u32>(),
-            Element::Long | Element::UnsignedLong | Element::Double => size_of::<u64>(),
-        }
+        size == element.bytes()
     }
 }
 

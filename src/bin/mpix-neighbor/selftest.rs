@@ -33,6 +33,7 @@ mod under_mpi {
     use std::ffi::{CStr, c_char, c_int};
 
     use mpix_neighbor::capi;
+    use mpix_neighbor::environment::variable;
     use mpix_neighbor::measure::session::Session;
     use mpix_neighbor::util::cast::{to_int, to_usize};
 
@@ -47,13 +48,29 @@ mod under_mpi {
     /// byte. Collective. The sentences are those of the calling process.
     pub fn exchanges(session: &Session) -> Vec<(&'static str, Outcome)> {
         let ring = Ring { session, me: session.rank(), size: session.size() };
-        let mut outcomes = vec![("blocks between neighbors", ring.neighbors()), ("sparse exchange", ring.sparse())];
+        let mut outcomes = vec![
+            ("launcher", launched(ring.size)),
+            ("blocks between neighbors", ring.neighbors()),
+            ("sparse exchange", ring.sparse()),
+        ];
         let schedule = ring.text(|length, text, used| {
             // SAFETY: the text has room for `length` characters.
             unsafe { capi::MPIX_Neighborhood_describe(ALLTOALL, session.world(), length, text, used) }
         });
         outcomes.push(("how blocks travelled", Ok(schedule.trim_end().replace('\n', "; "))));
         outcomes
+    }
+
+    /// Compares the number of processes with what the launcher says, as one of another MPI starts
+    /// programs of one process each.
+    fn launched(size: u32) -> Outcome {
+        let said = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].iter().find_map(|name| Some((name, variable(name)?)));
+        match said {
+            Some((name, number)) if number.trim().parse() != Ok(size) => Err(format!(
+                "it started {number} processes ({name}), and MPI has {size}: it is the launcher of another MPI, or cannot reach this one"
+            )),
+            _ => Ok(format!("processes: {size}")),
+        }
     }
 
     struct Ring<'a> {

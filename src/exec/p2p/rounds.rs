@@ -7,10 +7,10 @@ use super::state::P2p;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
+use crate::exec::elements;
 use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
-use crate::mpi::op;
 use crate::mpi::p2p::{Failure, check_matched};
 use crate::observe::{Medium, Record};
 use crate::schedule::Block;
@@ -118,7 +118,7 @@ impl P2p {
         };
         // SAFETY: scratch blocks and the caller's result have room for these elements and are
         // distinct.
-        unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }
+        unsafe { elements::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }
     }
 
     /// Returns true if everything that is written to a block has arrived, and unpacks it then.

@@ -254,6 +254,8 @@ impl Hints {
         if let Some(v) = value(SINGLE_COPY)? {
             let mut words = vec![("auto", SingleCopy::Auto), ("away", SingleCopy::Away)];
             words.extend(TRUTH.map(|(text, value)| (text, if value { SingleCopy::AboveCell } else { SingleCopy::Never })));
+            // a description says so of a machine where that was measured
+            words.push(("never", SingleCopy::Never));
             hints.single_copy = match v.text.trim().parse() {
                 Ok(bytes) if bytes >= SingleCopy::LEAST => SingleCopy::From(bytes),
                 _ => v.choose(&words).map_err(|_| {

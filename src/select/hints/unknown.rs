@@ -38,9 +38,18 @@ const HINTS: [Names; 28] = [
     ("", LOGGP_FILE),
 ];
 
-/// Environment variables that are not hints, including those of the preload library.
-const OTHERS: [&str; 6] =
-    [LOG, "MPIX_NEIGHBOR_STATS", "MPIX_NEIGHBOR_TRACE", "MPIX_PRELOAD", "MPIX_PRELOAD_ALLTOALLV", "MPIX_PRELOAD_FILE"];
+/// Environment variables that are not hints, including those of the preload library and of the
+/// Python package.
+const OTHERS: [&str; 8] = [
+    LOG,
+    "MPIX_NEIGHBOR_STATS",
+    "MPIX_NEIGHBOR_TRACE",
+    "MPIX_NEIGHBOR_LIBRARY",
+    "MPIX_NEIGHBOR_PRELOAD",
+    "MPIX_PRELOAD",
+    "MPIX_PRELOAD_ALLTOALLV",
+    "MPIX_PRELOAD_FILE",
+];
 
 /// Minimum similarity of two names, without their common prefix, for a suggestion.
 const ALIKE: f64 = 0.6;
