@@ -142,17 +142,17 @@ static MPI_Comm neighborhood(const char *order) {
   return comm;
 }
 
-/* combining as chunks come needs no memory for the message: in one call at least, as a message that
-   has waited for long goes by MPI */
+/* combining as chunks come needs no memory for the message: for each process in one call at least,
+   as a message that has waited for long goes by MPI */
 static void at_once(int shape, int length) {
-  long least = LONG_MAX;
+  long own = LONG_MAX, least = LONG_MAX;
   for (int call = 0; call < 20 && least >= length; call++) {
     MPI_Comm comm = neighborhood("source");
     by_us = (allocations){0};
     accumulate(shape, STRIDED, length, call, 0, 1, comm);
     MPI_Comm_free(&comm);
-    if (by_us.bytes < least) least = by_us.bytes;
-    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+    if (by_us.bytes < own) own = by_us.bytes;
+    MPI_Allreduce(&own, &least, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
   }
   CHECK(least < length, "shape %d: %ld bytes are allocated for %d doubles", shape, least, length);
 }

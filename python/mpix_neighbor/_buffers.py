@@ -42,8 +42,8 @@ __all__ = [
 BufferSpec = Union[Buffer, Sequence[Any]]
 Hints = Union[MPI.Info, Mapping[str, object], None]
 
-# datatypes by the name of an element's type: NumPy's character for it; for a text, NumPy's name with
-# its length; the format of a buffer
+# datatypes by the name of an element's type: NumPy's character for it; for a text, NumPy's name
+# with its length; the format of a buffer
 _types: dict[Optional[str], MPI.Datatype] = {}
 
 
