@@ -2,9 +2,8 @@
 //! double.
 //!
 //! `MPI_Reduce_local` does the same for all operators and datatypes, at the cost of a call for each
-//! block. It is called for those alone that have no loop here: results must not depend on the way
-//! that blocks take, and that of MPICH 4.0 and Open MPI 4.1 compares some unsigned numbers as if
-//! they had a sign.
+//! block. It is called only where there is no loop: results must not depend on the path of the
+//! blocks, and in MPICH 4.0 and Open MPI 4.1 it compares some unsigned numbers as signed ones.
 
 use crate::error::Result;
 use crate::mpi::op::{self, Element, Operator};
