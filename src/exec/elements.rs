@@ -8,7 +8,7 @@
 use crate::error::Result;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
-use crate::util::cast::{to_int, to_usize};
+use crate::util::cast::to_int;
 
 /// Bytes of operands that are not aligned, and so are copied, at a time. More than any element.
 const COPIED: usize = 1024;
@@ -81,7 +81,7 @@ impl Elements {
 
     unsafe fn reduce(&self, into: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: as for `combine`. A predefined operator only reads `from`.
-        unsafe { op::reduce_local(from.cast_mut(), into, to_int(bytes / self.size), to_int(self.size), self.datatype, self.op) }
+        unsafe { op::reduce(from.cast_mut(), into, to_int(bytes / self.size), to_int(self.size), self.datatype, self.op) }
     }
 }
 
@@ -109,31 +109,20 @@ pub fn with_fold<V: WithFold>(operator: Operator, element: Element, then: V) -> 
     }
 }
 
-/// Computes `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart. MPI
-/// must have accepted the operator for the datatype.
-///
-/// # Safety
-/// Both must be valid for `count` elements of the datatype and must not overlap.
-pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
-    // SAFETY: the caller vouches for both.
-    unsafe {
-        match op::predefined(op, datatype) {
-            Some((operator, element)) if extent == to_int::<i64>(element.bytes()) => {
-                let bytes = to_usize(count) * element.bytes();
-                with_fold(operator, element, Each::<true> { into, from, bytes });
-                Ok(())
-            }
-            _ => op::reduce_local(from, into, count, extent, datatype, op),
-        }
-    }
-}
-
 /// Computes `into[i] = into[i] op from[i]`.
 ///
 /// # Safety
 /// Both must be valid for `bytes` bytes, a multiple of the element's size, and must not overlap.
 pub unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
     with_fold(operator, element, Each::<false> { into, from, bytes });
+}
+
+/// Computes `into[i] = from[i] op into[i]`, as `MPI_Reduce_local` does.
+///
+/// # Safety
+/// As for [`fold_in_place`].
+pub unsafe fn fold_onto(operator: Operator, element: Element, from: *const u8, into: *mut u8, bytes: usize) {
+    with_fold(operator, element, Each::<true> { into, from, bytes });
 }
 
 /// Combines each of some elements. `FROM_FIRST`: those of `from` are the left operands.

@@ -187,11 +187,11 @@ fn position(counted: c_int) -> Option<usize> {
 }
 
 /// Lets MPI compute `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes
-/// apart.
+/// apart. Where there is a [`predefined`] pair, loops of `exec/elements.rs` do so instead.
 ///
 /// # Safety
 /// Both must be valid for `count` elements of the datatype and must not overlap.
-pub unsafe fn reduce_local(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
+pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
     let mut done = 0;
     while done < count {
         let now = (count - done).min(i64::from(c_int::MAX));

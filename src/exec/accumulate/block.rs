@@ -11,7 +11,7 @@ use crate::datatype::decode;
 use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
-use crate::exec::elements::{self, Elements};
+use crate::exec::elements::Elements;
 use crate::exec::scratch::{Room, Scratch};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Datatype, Op, op, text_of};
@@ -255,7 +255,7 @@ impl Bound {
             of_received.unpack(data, &received, me, tag, comm)?;
             self.packing.pack(&self.located, packed, me, tag, comm)?;
             of_so_far.unpack(packed, &so_far, me, tag, comm)?;
-            elements::reduce(received.at, so_far.at, count, extent, datatype, self.op)?;
+            op::reduce(received.at, so_far.at, count, extent, datatype, self.op)?;
             of_so_far.pack(&so_far, packed, me, tag, comm)?;
             self.packing.unpack(packed, &self.located, me, tag, comm)
         }
@@ -275,10 +275,10 @@ impl Bound {
             let data = std::slice::from_raw_parts(data, self.bytes);
             of_received.unpack(data, &received, me, tag, comm)?;
             if self.commutes {
-                return elements::reduce(received.at, located.at, located.count, self.extent, located.datatype, self.op);
+                return op::reduce(received.at, located.at, located.count, self.extent, located.datatype, self.op);
             }
             // what was there is the left operand, and the result is in the place of the right one
-            elements::reduce(located.at, received.at, located.count, self.extent, located.datatype, self.op)?;
+            op::reduce(located.at, received.at, located.count, self.extent, located.datatype, self.op)?;
             let packed = &mut tools.packed[..self.bytes];
             of_received.pack(&received, packed, me, tag, comm)?;
             self.packing.unpack(packed, located, me, tag, comm)

@@ -12,7 +12,7 @@ use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
-use crate::exec::elements::{self, fold_in_place};
+use crate::exec::elements::fold_in_place;
 use crate::exec::scratch::{Places, Room, Scratch};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::op::{self, Element, Operator};
@@ -129,7 +129,7 @@ impl Reduction {
                     if first {
                         return Ok(());
                     }
-                    elements::reduce(so_far, into, result.count, self.extent, result.datatype, op)
+                    op::reduce(so_far, into, result.count, self.extent, result.datatype, op)
                 }
             }
         }

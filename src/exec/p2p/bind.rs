@@ -7,7 +7,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::scratch::{Places, Room};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{Datatype, Op, text_of};
+use crate::mpi::{Datatype, Op, op, text_of};
 use crate::schedule::Block;
 use crate::util::cast::to_usize;
 
@@ -116,7 +116,8 @@ impl P2p {
             self.accepted.op = Some((op, result.datatype));
         }
         let extent = buffers.output.extent;
-        self.fold = Some(Fold { op, datatype: result.datatype, count: result.count, extent });
+        let loops = op::predefined(op, result.datatype);
+        self.fold = Some(Fold { op, datatype: result.datatype, count: result.count, extent, loops });
         if self.scratch_blocks == 0 {
             return Ok(Places::NONE);
         }

@@ -7,15 +7,16 @@ use super::state::P2p;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
-use crate::exec::elements;
+use crate::exec::elements::fold_onto;
 use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
+use crate::mpi::op;
 use crate::mpi::p2p::{Failure, check_matched};
 use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 use crate::util::backoff::{Backoff, Pace};
-use crate::util::cast::to_u32;
+use crate::util::cast::{to_u32, to_usize};
 
 impl P2p {
     /// Posts all operations of the next round. What fails is noted, and the rest goes on.
@@ -118,7 +119,15 @@ impl P2p {
         };
         // SAFETY: scratch blocks and the caller's result have room for these elements and are
         // distinct.
-        unsafe { elements::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }
+        unsafe {
+            match fold.loops {
+                Some((operator, element)) => {
+                    fold_onto(operator, element, from, into, to_usize(fold.count) * element.bytes());
+                    Ok(())
+                }
+                None => op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op),
+            }
+        }
     }
 
     /// Returns true if everything that is written to a block has arrived, and unpacks it then.

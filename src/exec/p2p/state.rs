@@ -14,6 +14,7 @@ use crate::exec::scratch::Scratch;
 use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
+use crate::mpi::op::{Element, Operator};
 use crate::mpi::p2p::{Failure, Message, Requests};
 use crate::mpi::{Datatype, Op, datatype};
 use crate::observe::{Medium, Record};
@@ -28,6 +29,8 @@ pub(super) struct Fold {
     pub(super) datatype: Datatype,
     pub(super) count: i64,
     pub(super) extent: i64,
+    /// What a loop of ours combines; `None` if MPI combines them.
+    pub(super) loops: Option<(Operator, Element)>,
 }
 
 /// Executes one schedule.
