@@ -25,15 +25,12 @@ static int collect(struct dl_phdr_info *object, size_t size, void *argument) {
   return 0;
 }
 
-/* The families of MPIs whose names the rest of the process does not see, as those of a module of
-   Python. The library that is loaded next must see them: they are made so. */
-static unsigned promote(void) {
-  struct names names = {.count = 0};
+/* The families of MPIs in files that the process has loaded; with RTLD_GLOBAL as `flags`, their
+   names are made visible to the whole process. */
+static unsigned look(const struct names *names, int flags) {
   unsigned families = 0;
-  /* not in the callback: the loader's lists are locked there */
-  dl_iterate_phdr(collect, &names);
-  for (int i = 0; i < names.count; i++) {
-    void *library = dlopen(names.name[i], RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+  for (int i = 0; i < names->count; i++) {
+    void *library = dlopen(names->name[i], RTLD_NOW | RTLD_NOLOAD | flags);
     if (!library) continue;
     families |= mpixn_families_in(library);
     dlclose(library);
@@ -41,10 +38,19 @@ static unsigned promote(void) {
   return families;
 }
 
-/* the one family whose MPI the process has loaded */
+/* The one family whose MPI the process has loaded. Its names may be hidden from the rest of the
+   process, as those of a module of Python are. The library that is loaded next must see them: they
+   are made visible, but only where there is one family. Another thread may look meanwhile, and must
+   not see one of several. */
 static int find(void) {
   unsigned families = mpixn_families_in(RTLD_DEFAULT);
-  return only_family(families ? families : promote());
+  if (families) return only_family(families);
+  struct names names = {.count = 0};
+  /* not in the callback: the loader's lists are locked there */
+  dl_iterate_phdr(collect, &names);
+  int family = only_family(look(&names, RTLD_LOCAL));
+  look(&names, RTLD_GLOBAL);
+  return family;
 }
 
 /* the table, and the name of each entry */
