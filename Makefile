@@ -68,7 +68,7 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 
 .PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
-  check check-builds test test-rest test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
+  check check-builds test test-rest test-distributed abi-builds test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-stranger test-python test-site test-aarch64 \
   test-simulate \
   bench simulate simulated
@@ -320,15 +320,25 @@ test:
 	@$(MAKE) test-rest
 	@echo "make test: all passed"
 
-# the wrong MPI, tarball and packages, a simulation, programs of others, Python, the site
+# the wrong MPI, tarball and packages, a simulation, programs of others, Python, the site; most of a
+# library's build keeps one core
 test-rest:
 	c_tests/faults/wrong-mpi
-	c_tests/dist
-	@$(MAKE) test-packages
+	@$(MAKE) -j2 test-distributed abi-builds
 	@$(MAKE) test-simulate
 	@$(MAKE) test-abi test-flavors
 	clients/run quick
 	@$(MAKE) test-python test-site
+
+# tarball and packages
+test-distributed:
+	c_tests/dist
+	@$(MAKE) test-packages
+
+# the libraries for the MPI-5 standard ABI, which test-abi and test-flavors need
+abi-builds:
+	@scripts/deps test-mpis
+	@if scripts/mpi-package mpich >/dev/null; then $(MAKE) lib preload $(ABI); fi
 
 # test-pure, the documentation of the crate, test-model
 test-rust:
@@ -362,7 +372,7 @@ test-tsan-c:
 # unit tests of the modules that are built for an MPI, without a call of it
 test-unit:
 	@scripts/deps build
-	$(CARGO_TEST) --lib --target-dir $(TARGET) -- capi:: collective:: datatype::remembered:: exec:: mpi:: observe:: sparse:: window:: --skip model::
+	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO_TEST) --lib --target-dir $(TARGET) -- capi:: collective:: datatype::remembered:: exec:: mpi:: observe:: sparse:: window:: --skip model::
 
 TEST_BUILDS := lib c-programs examples fortran-tests preload preload-programs tool-mpi $(OUT)/nodes
 
