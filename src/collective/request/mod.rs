@@ -277,14 +277,9 @@ impl Request {
             return Ok(true);
         }
         self.test();
-        let arrived = |state: &mut State| -> Result<bool> {
-            let arrived = state.arrived(source)?;
-            state.told[source] |= arrived;
-            Ok(arrived)
-        };
         match &mut self.run {
-            Run::Own(state) => arrived(state),
-            Run::Shared(shared) => arrived(&mut lock(shared)),
+            Run::Own(state) => state.tell(source),
+            Run::Shared(shared) => lock(shared).tell(source),
         }
     }
 

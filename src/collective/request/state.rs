@@ -64,8 +64,10 @@ pub struct State {
     pub verification: Option<Box<Verification>>,
     /// The first error.
     failure: Option<Box<Error>>,
-    /// For each source, true if its arrival has been reported to the caller.
-    pub told: Vec<bool>,
+    /// For each source, true if its arrival has been reported to the caller; and true if the caller
+    /// has asked.
+    told: Vec<bool>,
+    has_told: bool,
     /// All sources before this one have been reported.
     untold_from: usize,
     /// True if the last look for sources that have arrived has found one.
@@ -111,8 +113,10 @@ impl State {
     #[inline(always)]
     pub fn start(&mut self) -> Result<()> {
         self.failure = None;
-        self.told.fill(false);
-        (self.untold_from, self.found) = (0, false);
+        if std::mem::take(&mut self.has_told) {
+            self.told.fill(false);
+            (self.untold_from, self.found) = (0, false);
+        }
         if let Some(verification) = &mut self.verification {
             verification.instead = None;
             self.verify();
@@ -281,8 +285,17 @@ impl State {
         Ok(true)
     }
 
+    /// Returns true if the block of a source has arrived, which counts as a report.
+    pub fn tell(&mut self, source: usize) -> Result<bool> {
+        let arrived = self.arrived(source)?;
+        self.has_told = true;
+        self.told[source] |= arrived;
+        Ok(arrived)
+    }
+
     /// Reports up to `most` sources that have arrived and have not been reported.
     pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
+        self.has_told = true;
         // where one has arrived, others may have: to test all messages for each source would take
         // quadratic time
         if self.found {
@@ -336,7 +349,8 @@ impl State {
     fn new(bound: &BoundNeighborhood, schedule: &Schedule, fields: usize) -> State {
         State {
             leases: SmallVec::new(),
-            tags: SmallVec::from_elem(0, fields),
+            // where all messages are posted at the start, the tag stays the same
+            tags: SmallVec::from_elem(bound.tags().one(), fields),
             one_round: schedule.algorithm().entry().one_round(),
             private: None,
             captured: Vec::new(),
@@ -345,6 +359,7 @@ impl State {
             verification: None,
             failure: None,
             told: vec![false; bound.neighborhood().sources().len()],
+            has_told: false,
             untold_from: 0,
             found: false,
         }
@@ -482,16 +497,15 @@ impl State {
     /// Takes a tag for each field.
     #[inline(always)]
     pub fn take_tags(&mut self, bound: &BoundNeighborhood) -> Result<()> {
-        let tags = bound.tags();
         if self.private.is_some() {
             return Ok(());
         }
+        let tags = bound.tags();
         if self.verification.is_some() {
             tags.verified(&mut self.tags);
             return Ok(());
         }
         if self.one_round {
-            self.tags.fill(tags.one());
             return Ok(());
         }
         if let Some(first) = self.leases.first() {

@@ -27,7 +27,7 @@ impl Shm {
     /// As for `Executor::bind`.
     pub unsafe fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         self.copies.clear();
-        self.stuck = false;
+        (self.stuck, self.brief) = (false, false);
         let Some(first) = fields.first() else { return Ok(()) };
         self.to_all = blocks::is_one(&first.input);
         let freed = self.known[0][0].freed()?;
@@ -61,6 +61,7 @@ impl Shm {
                 }
             }
         }
+        self.brief = self.binds_briefly();
         Ok(())
     }
 

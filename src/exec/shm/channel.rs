@@ -517,7 +517,7 @@ impl Channels {
     }
 
     /// Fails if one of the next `many` collectives would have the tags of one that is under way.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, many: u64) -> Result<()> {
         self.under_way.check(self.next.load(Ordering::Relaxed), many)
     }

@@ -22,6 +22,7 @@ impl Shm {
         // whatever lies on a device is for MPI to copy
         self.each.iter_mut().chain(&mut self.all).for_each(|send| send.whole = Whole::NONE);
         self.recvs.iter_mut().for_each(|recv| recv.whole = Whole::NONE);
+        self.brief = false;
         let freed = self.known[0][0].freed()?;
         match &mut self.folding {
             Some(folding) => {

@@ -30,6 +30,7 @@
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
+//! | `brief` | calls whose messages all lie in their cells |
 //! | `pull`, `parts` | long messages that receivers copy from the sender's memory |
 //! | `fallback` | messages that go by MPI after all |
 //! | `reduce` | combining blocks as they arrive |
@@ -37,6 +38,7 @@
 //! | `progress`, `failure` | polling and waiting; peers that have died |
 
 mod bind;
+mod brief;
 pub mod channel;
 mod device;
 mod failure;
@@ -155,6 +157,8 @@ impl Shm {
             comm,
             self_comm,
             me: to_int(n.rank()),
+            brief: false,
+            unlisted: false,
             short: channels.short(parts.combine.is_none() || channels.away_only, channels.eager_limit),
             hopes: false,
             tag: 0,
@@ -289,6 +293,11 @@ impl Executor for Shm {
         self.backoff.restart();
         self.sending.clear();
         self.receiving.clear();
+        (self.waiting_since, self.unlisted) = (None, false);
+        if self.brief && self.record.is_none() {
+            self.start_brief();
+            return Ok(());
+        }
         let mut remote_failed = false;
         if let Some(remote) = &mut self.remote {
             // the network takes longest
@@ -300,7 +309,6 @@ impl Executor for Shm {
                 }
             }
         }
-        self.waiting_since = None;
         self.hopes = self.channels.away_only
             && !self.started_only
             && !self.channels.oversubscribed
@@ -346,6 +354,7 @@ impl Executor for Shm {
         if !self.active {
             return Ok(true);
         }
+        self.list();
         self.poll_remote();
         if self.poll() {
             return self.end().map(|()| true);
@@ -367,8 +376,9 @@ impl Executor for Shm {
             return Ok(());
         }
         if self.channels.oversubscribed {
+            self.list();
             self.wait_oversubscribed();
-        } else {
+        } else if !self.unlisted || !self.wait_briefly() {
             if self.channels.turns {
                 self.begin_to_wait();
             }

@@ -351,6 +351,7 @@ impl Shm {
         self.wake_sleepers();
         if self.channels.any_gone() {
             // found dead in an earlier call
+            self.list();
             self.give_up_on_dead();
         }
     }

@@ -233,6 +233,10 @@ pub struct Shm {
     pub(super) self_comm: Option<Arc<Comm>>,
     pub(super) me: i32,
     pub(super) tag: i32,
+    /// True if calls with what is bound are brief (`brief.rs`), and if one is under way whose
+    /// messages `receiving` does not list.
+    pub(super) brief: bool,
+    pub(super) unlisted: bool,
     /// Most bytes of a message to send that is copied twice in any case.
     pub(super) short: usize,
     /// True for requests: the caller need not come back soon after the start.

@@ -34,12 +34,17 @@ impl UnderWay {
     }
 
     /// Fails if a collective is under way with the tag of one of `many` from `number` on.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, number: u64, many: u64) -> Result<()> {
         if (number..number + many).any(|number| self.mark(number).load(Ordering::Relaxed)) {
-            return Err(Error::TooManyStarted { limit: to_u32(self.0.len()) }.into());
+            return Err(self.refused());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn refused(&self) -> Box<Error> {
+        Error::TooManyStarted { limit: to_u32(self.0.len()) }.into()
     }
 
     /// Marks a collective, which has started.
