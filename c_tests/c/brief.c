@@ -1,7 +1,7 @@
-/* Calls of short blocks, each message in a cell of shared memory: one to three blocks from each
-   neighbor, of up to the 104 bytes that a cell has room for and above; one plan, and more plans at a
-   time than a ring has cells, completed in each way; neighbors that come late; and messages of fewer
-   bytes than there is room for, and of more. */
+/* Calls of short blocks, each message in a cell of shared memory or in the small buffer beside it:
+   one to three blocks from each neighbor, of up to the 104 bytes that a cell has room for and
+   above; one plan, and more plans at a time than a ring has cells, completed in each way; neighbors
+   that come late; and messages of fewer bytes than there is room for, and of more. */
 #define _DEFAULT_SOURCE
 #include "test.h"
 
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
       for (int p = 0; p < PLANS; p++) complete(&plans[call % 2 ? p : PLANS - 1 - p], (call + p) % WAYS);
     }
     for (int p = 0; p < PLANS; p++) OK(MPIX_Request_free(&plans[p].request));
-    /* one block may have fewer bytes than there is room for; an error on an edge from a process to
+    /* one block may have fewer bytes than there is room for, but on an edge from a process to
        itself */
     for (int sent = 1; edges == 1 && n > 1 && sent < 5; sent++) {
       make(&plans[0], 0, 1, sent, 5, comm);

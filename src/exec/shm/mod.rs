@@ -30,7 +30,7 @@
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
-//! | `brief` | calls whose messages all lie in their cells |
+//! | `brief` | calls whose messages are all short |
 //! | `pull`, `parts` | long messages that receivers copy from the sender's memory |
 //! | `fallback` | messages that go by MPI after all |
 //! | `reduce` | combining blocks as they arrive |
@@ -224,6 +224,15 @@ impl Shm {
         self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
     }
 
+    /// Copies the blocks for the process itself.
+    #[inline]
+    fn copy_own(&mut self) {
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
+            self.note(e);
+        }
+    }
+
     /// Counts the edges from the process to itself.
     #[cold]
     fn observe_own(&self, record: &Record) {
@@ -339,10 +348,7 @@ impl Executor for Shm {
             }
         }
         self.send_all();
-        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
-            self.note(e);
-        }
+        self.copy_own();
         if let Some(record) = &self.record {
             self.observe_own(record);
         }
