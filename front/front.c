@@ -39,18 +39,18 @@ static unsigned look(const struct names *names, int flags) {
 }
 
 /* The one family whose MPI the process has loaded. Its names may be hidden from the rest of the
-   process, as those of a module of Python are. The library that is loaded next must see them: they
-   are made visible, but only where there is one family. Another thread may look meanwhile, and must
-   not see one of several. */
+   process, as those of a module of Python are. The library that is loaded next must see them, and so
+   must who says what an unknown MPI calls itself: they are made visible, unless there are several
+   families. Another thread may look meanwhile, and must not see one of several. */
 static int find(void) {
   unsigned families = mpixn_families_in(RTLD_DEFAULT);
   if (families) return only_family(families);
   struct names names = {.count = 0};
   /* not in the callback: the loader's lists are locked there */
   dl_iterate_phdr(collect, &names);
-  int family = only_family(look(&names, RTLD_LOCAL));
-  look(&names, RTLD_GLOBAL);
-  return family;
+  families = look(&names, RTLD_LOCAL);
+  if ((families & (families - 1)) == 0) look(&names, RTLD_GLOBAL);
+  return only_family(families);
 }
 
 /* the table, and the name of each entry */

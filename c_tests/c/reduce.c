@@ -167,6 +167,13 @@ static void operators(MPI_Info any) {
   LARGEST_UNSIGNED(unsigned long long, MPI_UNSIGNED_LONG_LONG)
   LARGEST_UNSIGNED(uint32_t, MPI_UINT32_T)
   LARGEST_UNSIGNED(uint64_t, MPI_UINT64_T)
+  /* MPI has no logical operator for real numbers; where it accepts one, it has the logical value */
+  double truth = me + 1.5, all = -1, none[2] = {0};
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  if (MPI_Allreduce(&none[0], &none[1], 0, MPI_DOUBLE, MPI_LAND, MPI_COMM_SELF) == MPI_SUCCESS) {
+    OK(MPIX_Neighbor_reduce(&truth, 1, MPI_DOUBLE, &all, 1, MPI_DOUBLE, MPI_LAND, MPI_COMM_WORLD));
+    CHECK(n < 2 || all == 1, "logical and of %d real numbers: %g", n, all);
+  }
   MPI_Op op;
   MPI_Op_create(sum_ints, 1, &op);
   int ints[3] = {me, 2 * me, 3 * me}, got[3] = {-1, -1, -1};

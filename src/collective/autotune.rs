@@ -58,9 +58,13 @@ impl<R> TimedRace<R> {
         let turn = self.race.next();
         let group = self.race.meets().then_some(&self.group);
         let (result, time) = run(if turn == 0 { current } else { &mut self.rivals[turn - 1] }, group)?;
-        if let Some(times) = self.race.note(time) {
-            let slowest = self.group.largest(times)?;
-            self.race.end_sweep(&slowest);
+        let Some(times) = self.race.note(time) else { return Ok(result) };
+        match self.group.largest(times) {
+            Ok(slowest) => self.race.end_sweep(&slowest),
+            Err(e) => {
+                self.race.repeat_sweep();
+                return Err(e);
+            }
         }
         Ok(result)
     }

@@ -129,7 +129,8 @@ fn learn(
     first: u32,
 ) -> Result<std::result::Result<puts::Found, &'static str>> {
     let is_far = n.targets().iter().any(|target| target.rank.is_some_and(|rank| rank != n.rank()));
-    let [far, unknown] = coll::allreduce(comm, [is_far, needs_weights && !n.weighted()].map(i64::from), Reduction::Max)?;
+    let is_unknown = is_far && needs_weights && !n.weighted();
+    let [far, unknown] = coll::allreduce(comm, [is_far, is_unknown].map(i64::from), Reduction::Max)?;
     if far == 0 {
         return Ok(Err("no edge needs puts"));
     }

@@ -207,13 +207,18 @@ fn integers<T: Integer, V: WithFold>(operator: Operator, then: V) -> V::Output {
 #[inline]
 fn reals<T, V: WithFold>(operator: Operator, then: V) -> V::Output
 where
-    T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
+    T: Copy + PartialOrd + From<u8> + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
 {
-    // MPI has accepted the operator, so no other one occurs
+    let (is_true, truth) = (|a: T| a != T::from(0), |truth: bool| T::from(truth.into()));
     match operator {
         Operator::Sum => then.run(|a: T, b| a + b),
         Operator::Product => then.run(|a: T, b| a * b),
         Operator::Min => then.run(|a: T, b| if a < b { a } else { b }),
-        _ => then.run(|a: T, b| if a > b { a } else { b }),
+        Operator::Max => then.run(|a: T, b| if a > b { a } else { b }),
+        // The standard has none of these. MPICH accepts the logical ones, and ends the program in
+        // MPI_Reduce_local; no MPI accepts the others.
+        Operator::LogicalAnd | Operator::BitAnd => then.run(|a: T, b| truth(is_true(a) && is_true(b))),
+        Operator::LogicalOr | Operator::BitOr => then.run(|a: T, b| truth(is_true(a) || is_true(b))),
+        Operator::LogicalXor | Operator::BitXor => then.run(|a: T, b| truth(is_true(a) != is_true(b))),
     }
 }

@@ -122,5 +122,6 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
+    environment::refuse_pipe(path)?;
     environment::replace(path, |file| file.write_all(text.as_bytes()))
 }

@@ -83,17 +83,18 @@ pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
         Some(known) => known,
         None => (rounded(&measure::measure_briefly(comm, peer, &node::names(comm)?)?.loggp), Origin::Measured),
     };
-    if !is_plausible(&parameters) {
+    let counts = is_plausible(&parameters);
+    if !counts && known.is_none() {
         log::info!("measured LogGP parameters do not count: {}", parameters.to_string().replace('\n', "; "));
-        return Ok(None);
     }
     if other_node {
-        if known.is_none() && comm.rank()? == 0 {
+        if counts && known.is_none() && comm.rank()? == 0 {
             kept::write(&place, &parameters);
         }
+        // what cannot be right is not measured again
         MEMORY.remember(place, (parameters, origin))?;
     }
-    Ok(Some((parameters, origin)))
+    Ok(counts.then_some((parameters, origin)))
 }
 
 /// What messages between process 0 and `peer` have to do with. The same on all processes.

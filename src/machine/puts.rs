@@ -93,18 +93,21 @@ pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
     let place = place(comm, peer, first)?;
     let way = Way { notice, between_nodes };
     if let Some(found) = known(comm, &place, way)? {
-        return Ok(Some(found));
+        return Ok(Some(found).filter(|(times, _)| times.is_plausible()));
     }
-    let Some(times) = between(comm, peer, notice)?.map(|times| times.rounded()) else { return Ok(None) };
-    if !times.is_plausible() {
+    let times = between(comm, peer, notice)?.map_or(Times::UNKNOWN, |times| times.rounded());
+    let counts = times.is_plausible();
+    if !counts {
         log::info!("measured times of puts do not count: {:?}", times.numbers());
-        return Ok(None);
     }
     if comm.rank()? == 0 {
-        kept::write_file(Times::file(&place, way), "Times of puts", &times.text(&place, way));
+        if counts {
+            kept::write_file(Times::file(&place, way), "Times of puts", &times.text(&place, way));
+        }
+        // what could not be measured is not measured again
         MEMORY.remember((place, way), times)?;
     }
-    Ok(Some((times, Origin::Measured)))
+    Ok(counts.then_some((times, Origin::Measured)))
 }
 
 /// What process 0 remembers, or finds in its file. Collective: a broadcast.

@@ -87,6 +87,9 @@ impl Times {
     /// How many numbers there are.
     pub const NUMBERS: usize = SIZES.len() * EACH;
 
+    /// In place of times that cannot be measured. Not plausible.
+    pub const UNKNOWN: Times = Times([Exchange { messages: [0.0; 2], put: 0.0, straight: 0.0 }; SIZES.len()]);
+
     /// All numbers, in the order of the file.
     pub fn numbers(&self) -> [f64; Self::NUMBERS] {
         let mut all = self.0.iter().flat_map(|e| [e.messages[0], e.messages[1], e.put, e.straight]);

@@ -127,6 +127,11 @@ impl Race {
         Some(&self.sweep)
     }
 
+    /// Makes the calls of a sweep once more, whose times the processes could not agree on.
+    pub fn repeat_sweep(&mut self) {
+        self.sweep.clear();
+    }
+
     /// Ends a sweep, with the maxima over all processes of what [`Race::note`] has returned.
     pub fn end_sweep(&mut self, slowest: &[f64]) {
         let mut running = std::mem::take(&mut self.order);
@@ -263,6 +268,27 @@ mod tests {
         // turns of short calls have more of them
         assert_eq!(run(2, |_, candidate| 0.002 + 0.001 * candidate as f64).1, 2 * (2 + 5 * LEAST));
         assert_eq!(run(2, |_, candidate| 1e-6 * (1 + candidate) as f64).1, 2 * (2 + 8 * LEAST));
+    }
+
+    #[test]
+    fn a_sweep_without_agreement_is_made_once_more() {
+        for mut race in [Race::new(3), Race::brief(3)] {
+            let sweep = |race: &mut Race| {
+                let mut order = Vec::new();
+                loop {
+                    order.push(race.next());
+                    if let Some(times) = race.note(1.0) {
+                        return (order, times.to_vec());
+                    }
+                }
+            };
+            for _ in 0..3 {
+                let first = sweep(&mut race);
+                race.repeat_sweep();
+                assert_eq!(sweep(&mut race), first);
+                race.end_sweep(&first.1);
+            }
+        }
     }
 
     /// A brief race spends a quarter of a second, or four sweeps where calls are long.

@@ -64,9 +64,11 @@ mod under_mpi {
     /// Compares the number of processes with what the launcher says, as one of another MPI starts
     /// programs of one process each.
     fn launched(size: u32) -> Outcome {
-        let said = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].iter().find_map(|name| Some((name, variable(name)?)));
-        match said {
-            Some((name, number)) if number.trim().parse() != Ok(size) => Err(format!(
+        let said = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].iter().filter_map(|name| Some((name, variable(name)?)));
+        let others: Vec<_> = said.clone().filter(|(_, number)| number.trim().parse() != Ok(size)).collect();
+        match &others[..] {
+            // of two launchers, one inside the other, one has started this program
+            [(name, number), ..] if others.len() == said.count() => Err(format!(
                 "it started {number} processes ({name}), and MPI has {size}: it is the launcher of another MPI, or cannot reach this one"
             )),
             _ => Ok(format!("processes: {size}")),

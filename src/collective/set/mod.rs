@@ -410,8 +410,8 @@ fn share_memory(
 
 /// Which messages are copied from their sender's memory. Collective over the node.
 fn single_copies(team: &Team, hints: &mut Hints) -> Result<Copied> {
-    // device memory is MPI's to write
-    if hints.devices || device::is_in_use() {
+    // device memory is MPI's to write; as all have agreed, whatever has come into use since
+    if hints.devices {
         return Ok(Copied::Never);
     }
     Ok(match hints.single_copy {

@@ -4,7 +4,7 @@
 //! them so by a message of 8 bytes. It packs its own blocks meanwhile. When a target has answered,
 //! it puts (`MPI_Win_start`, `MPI_Put`, `MPI_Win_complete`), all blocks for one process together,
 //! behind a header. When all sources have completed (`MPI_Win_test`), it unpacks what they have
-//! put. No call of MPI can block for ever: what others must do first has been announced, and is
+//! put. No call of MPI waits until others come: what they must do first has been announced, and is
 //! polled for, with a check for processes that have died.
 //!
 //! With a passive target, the window is open to all as long as it lives. The source flushes its

@@ -32,7 +32,10 @@ impl Shm {
             self.channels.note_gone();
             if let Err(e) = self.step_recv(i) {
                 self.note(e);
-                continue;
+                // else MPI could not even look for it
+                if matches!(self.recvs[i].state, RecvState::Done) {
+                    continue;
+                }
             }
             // chunks that it wrote before it died can still be read
             if self.has_chunk(i) {

@@ -300,6 +300,7 @@ impl Executor for Shm {
         self.channels.under_way.begin(self.number);
         self.active = true;
         self.backoff.restart();
+        self.patience.restart();
         self.sending.clear();
         self.receiving.clear();
         (self.waiting_since, self.unlisted) = (None, false);
