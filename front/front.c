@@ -39,9 +39,9 @@ static unsigned look(const struct names *names, int flags) {
 }
 
 /* The one family whose MPI the process has loaded. Its names may be hidden from the rest of the
-   process, as those of a module of Python are. The library that is loaded next must see them, and so
-   must who says what an unknown MPI calls itself: they are made visible, unless there are several
-   families. Another thread may look meanwhile, and must not see one of several. */
+   process, as those of a module of Python are. The library that is loaded next must see them, and
+   so must who says what an unknown MPI calls itself: they are made visible, unless there are
+   several families. Another thread may look meanwhile, and must not see one of several. */
 static int find(void) {
   unsigned families = mpixn_families_in(RTLD_DEFAULT);
   if (families) return only_family(families);
