@@ -332,9 +332,13 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
     let (mut found, mut readable) = (Found::new(), true);
     for (&number, stat) in all.iter().filter(|(_, stat)| !stat.is_dead) {
         let below = is_below(number);
-        // that of a process that has set its title may have been written over
-        let theirs = environment(number).ok().and_then(|text| Told::parse(&text, names));
-        readable &= theirs.is_some() || !below;
+        let theirs = match environment(number) {
+            Ok(text) => Told::parse(&text, names),
+            Err(_) => {
+                readable &= !below;
+                None
+            }
+        };
         // if the job has no name, another launcher's processes may look alike
         if let Some(theirs) = theirs.filter(|t| t.is_with(&told) && (below || told.job.is_some())) {
             found.entry(theirs.rank).or_default().push(Process { number, start: stat.start });
