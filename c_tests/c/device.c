@@ -385,8 +385,16 @@ int main(int argc, char **argv) {
     void *pages = mmap(NULL, bytes + 3 * (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 3; i++) OK(MPIX_Neighbor_alltoall(host, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
     for (int i = 0; i < 3; i++) OK(MPIX_Neighbor_alltoall(pages, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
+    MPIX_Sparse_window window;
+    MPI_Aint both[2] = {0, 1};
+    OK(MPIX_Sparse_window_create(host, COUNT, MPI_INT, MPI_INFO_NULL, comm, &window));
     standin_load();
     memory device = memory_of(size * COUNT, me, DEVICE);
+    /* a call on several elements finds the driver, and so does a fence */
+    if (me % 2) OK(MPIX_Sparse_window_fence(window));
+    refused(MPIX_Sparse_window_put(device.at, 2 - me % 2, 0, both, window), "put from a device", "origin", comm);
+    if (me % 2 == 0) OK(MPIX_Sparse_window_fence(window));
+    OK(MPIX_Sparse_window_free(&window));
     OK(MPIX_Neighbor_alltoall(device.at, COUNT, MPI_INT, result, COUNT, MPI_INT, comm));
     CHECK(result[size * COUNT - 1] == size - 1, "%d", result[size * COUNT - 1]);
     OK(MPIX_Neighbor_alltoall(host, COUNT, MPI_INT, device.at, COUNT, MPI_INT, comm));

@@ -167,6 +167,19 @@ static void operators(MPI_Info any) {
   LARGEST_UNSIGNED(unsigned long long, MPI_UNSIGNED_LONG_LONG)
   LARGEST_UNSIGNED(uint32_t, MPI_UINT32_T)
   LARGEST_UNSIGNED(uint64_t, MPI_UINT64_T)
+  /* Fortran's numbers */
+#define SUM_OF(type, datatype) \
+  { \
+    type own[3] = {(type)(me + 1), (type)(2 * me + 1), (type)7}, total[3] = {-9, -9, -9}; \
+    OK(MPIX_Neighbor_reduce(own, 3, datatype, total, 3, datatype, MPI_SUM, MPI_COMM_WORLD)); \
+    CHECK(total[0] == (type)(n ? sum : -9), #datatype ": sum %g, not %ld", (double)total[0], sum); \
+    CHECK(total[1] == (type)(n ? 2 * sum - n : -9) && total[2] == (type)(n ? 7 * n : -9), #datatype ": sums %g, %g", (double)total[1], (double)total[2]); \
+  }
+  SUM_OF(int, MPI_INTEGER)
+  SUM_OF(int64_t, MPI_INTEGER8)
+  SUM_OF(float, MPI_REAL)
+  SUM_OF(double, MPI_DOUBLE_PRECISION)
+  SUM_OF(double, MPI_REAL8)
   /* MPI has no logical operator for real numbers; where it accepts one, it has the logical value */
   double truth = me + 1.5, all = -1, none[2] = {0};
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

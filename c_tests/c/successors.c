@@ -242,7 +242,7 @@ int main(int argc, char **argv) {
   kinds();
   pairs();
   again();
-  cycles(argc > 1 ? atoi(argv[1]) : test_size == 1 ? 10000 : test_size == 2 ? 2000 : 200);
+  cycles(argc > 1 ? atoi(argv[1]) : test_size <= 2 ? 10000 : 200);
   if (test_size > 1 && shares) abandoned();
   if (test_size > 1 && (shares || drops_messages)) failed();
   if (getenv("TEST_THREADS") && provided == MPI_THREAD_MULTIPLE) threads();

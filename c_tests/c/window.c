@@ -494,6 +494,8 @@ static void lives(MPI_Comm comm) {
 
 /* ---- bad input */
 
+static void first_one(void *from, void *into, int *length, MPI_Datatype *type) { (void)from, (void)into, (void)length, (void)type; }
+
 static void bad_input(void) {
   MPI_Comm comm = test_duplicate();
   int me = test_rank, size = test_size, mine[4] = {1, 2, 3, 4}, value[2] = {9, 9}, mismatch;
@@ -548,9 +550,22 @@ static void bad_input(void) {
   test_fails(__LINE__, MPI_COMM_WORLD, MPIX_Sparse_window_fence(NULL), MPI_ERR_ARG, "window is NULL");
   OK(MPIX_Sparse_window_fence(window));
   CHECK(mine[0] == 1 && mine[1] == 2 && mine[2] == 3 && mine[3] == 4, "an operation in error was done");
+  /* calls that return something say where, too */
+  FAILS(MPIX_Sparse_window_fetch_and_op(value, value, 1, next, bad + 1, MPI_SUM, window), MPI_ERR_ARG, "index -1 is outside");
+  FAILS(MPIX_Sparse_window_compare_and_swap(value, value, value, 1, next, bad + 1, window), MPI_ERR_ARG, "index -1 is outside");
+  FAILS(MPIX_Sparse_window_fetch_and_op(value, value, 1, size, good, MPI_SUM, window), MPI_ERR_RANK, "target = ");
+  FAILS(MPIX_Sparse_window_compare_and_swap(value, value, value, 1, -77, good, window), MPI_ERR_RANK, "target = -77");
+  FAILS(MPIX_Sparse_window_accumulate(value, 1, next, good, MPI_MINLOC, window), MPI_ERR_OP, "");
   copy = window;
   OK(MPIX_Sparse_window_free(&window));
   FAILS(MPIX_Sparse_window_put(value, 1, 0, good, copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_get(value, 1, 0, good, copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_accumulate(value, 1, 0, good, MPI_SUM, copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_fetch_and_op(value, value, 1, 0, good, MPI_SUM, copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_compare_and_swap(value, value, value, 1, 0, good, copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_add_operator(MPI_SUM, copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_flush(copy), MPI_ERR_ARG, "window has been freed");
+  FAILS(MPIX_Sparse_window_fence(copy), MPI_ERR_ARG, "window has been freed");
   FAILS(MPIX_Sparse_window_free(&copy), MPI_ERR_ARG, "window has been freed");
   OK(MPIX_Sparse_window_free(&window));
 
@@ -576,7 +591,58 @@ static void bad_input(void) {
   if (size > 1) {
     FAILS(MPIX_Sparse_window_create(mine, 1, last ? MPI_FLOAT : MPI_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
     FAILS(MPIX_Sparse_window_create(mine, 1, last ? MPI_DOUBLE : MPI_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
+    FAILS(MPIX_Sparse_window_create(mine, 1, last ? MPI_UNSIGNED : MPI_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
+    FAILS(MPIX_Sparse_window_create(mine, 1, last ? MPI_2INT : MPI_FLOAT_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
+    FAILS(MPIX_Sparse_window_create(mine, 1, last ? MPI_2INT : MPI_C_FLOAT_COMPLEX, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
   }
+  /* a number and a real, in this order or in the other one; made in several ways */
+  const int ones[2] = {1, 1}, none[3] = {0, 1, 1};
+  const MPI_Aint at[3] = {0, 4, 4}, swapped[2] = {4, 0};
+  MPI_Datatype order[3] = {MPI_INT, MPI_FLOAT, MPI_DOUBLE}, reals[3] = {MPI_DOUBLE, MPI_INT, MPI_FLOAT}, other, same, twice;
+  MPI_Type_create_struct(2, ones, at, order, &fresh), MPI_Type_commit(&fresh);
+  MPI_Type_create_struct(2, ones, swapped, (MPI_Datatype[]){MPI_FLOAT, MPI_INT}, &other), MPI_Type_commit(&other);
+  MPI_Type_create_struct(3, none, (MPI_Aint[]){0, 0, 4}, reals, &same), MPI_Type_commit(&same);
+  if (size > 1) FAILS(MPIX_Sparse_window_create(mine, 1, last ? fresh : other, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
+  OK(MPIX_Sparse_window_create(mine, 1, last ? fresh : same, MPI_INFO_NULL, comm, &window));
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Type_vector(2, 1, 2, fresh, &twice), MPI_Type_commit(&twice);
+  MPI_Type_free(&other);
+  MPI_Type_create_hindexed(2, ones, (MPI_Aint[]){0, 8}, same, &other), MPI_Type_commit(&other);
+  int room[8] = {0};
+  OK(MPIX_Sparse_window_create(room, 1, last ? twice : other, MPI_INFO_NULL, comm, &window));
+  OK(MPIX_Sparse_window_free(&window));
+  if (size > 1) FAILS(MPIX_Sparse_window_create(room, 1, last ? twice : fresh, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same");
+  MPI_Type_free(&fresh), MPI_Type_free(&other), MPI_Type_free(&same), MPI_Type_free(&twice);
+  /* the same numbers in another language */
+  OK(MPIX_Sparse_window_create(mine, 2, last ? MPI_INTEGER4 : MPI_INT, MPI_INFO_NULL, comm, &window));
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Comm_free(&comm);
+}
+
+/* an operator that the target has not added: its fence names who has used it, and goes on */
+static void operators_not_added(void) {
+  MPI_Comm comm = test_duplicate();
+  int me = test_rank, size = test_size, mine[2] = {1, 2}, value = 5;
+  MPI_Op op, many[193];
+  MPI_Aint zero = 0;
+  MPIX_Sparse_window window = create(mine, 2, MPI_INT, comm);
+  MPI_Op_create(first_one, 1, &op);
+  if (me == 0) OK(MPIX_Sparse_window_add_operator(op, window));
+  if (me == 0 && size > 1) OK(MPIX_Sparse_window_accumulate(&value, 1, 1, &zero, op, window));
+  if (me == 1) FAILS(MPIX_Sparse_window_fence(window), MPI_ERR_OP, "process 0: it has used a user-defined operator");
+  else OK(MPIX_Sparse_window_fence(window));
+  CHECK(mine[0] == 1 && mine[1] == 2, "an operator that is not known was applied");
+  OK(MPIX_Sparse_window_put(&value, 1, (me + 1) % size, &zero, window));
+  OK(MPIX_Sparse_window_fence(window));
+  CHECK(mine[0] == 5, "%d after the fence that failed", mine[0]);
+  for (int k = 0; k < 193; k++) {
+    MPI_Op_create(first_one, 1, &many[k]);
+    if (k + (me == 0) < 192) OK(MPIX_Sparse_window_add_operator(many[k], window));
+    else FAILS(MPIX_Sparse_window_add_operator(many[k], window), MPI_ERR_ARG, "192");
+  }
+  OK(MPIX_Sparse_window_free(&window));
+  for (int k = 0; k < 193; k++) MPI_Op_free(&many[k]);
+  MPI_Op_free(&op);
   MPI_Comm_free(&comm);
 }
 
@@ -597,6 +663,7 @@ int main(int argc, char **argv) {
   served_while_things_are_made(comm);
   lives(comm);
   bad_input();
+  operators_not_added();
   /* left to MPI_Finalize */
   static int left[1];
   create(left, 1, MPI_INT, comm);

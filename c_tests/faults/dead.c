@@ -1,6 +1,7 @@
 /* For the script `dead`: process 1 ends while the others wait for it, each in its own way.
    TEST_WHAT says where they wait, TEST_END how it ends: kill (by a signal) or exit (without
-   MPI_Finalize). Each of the others prints what its call returned; none may wait for ever. */
+   MPI_Finalize), TEST_REFUSED that MPI knows of its end and takes no message to it. Each of the
+   others prints what its call returned; none may wait for ever. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -115,13 +116,14 @@ int MPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
   count_call();
   return PMPI_Imrecv(buffer, count, type, message, request);
 }
+/* no message to the victim is taken, as by an MPI that knows of its death */
+static int refuse_victim;
 int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   count_call();
+  if (refuse_victim && target == VICTIM) return MPI_ERR_INTERN;
   if (fails(type)) return MPI_ERR_INTERN;
   return PMPI_Issend(buffer, count, type, target, tag, comm, request);
 }
-/* no message to the victim is taken, as by an MPI that knows of its death */
-static int refuse_victim;
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   if (trial_left && is_long(count, type) && --trial_left == 0) end_now();
   count_step();
@@ -133,6 +135,19 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int 
     if (!sends_left && refusals) return refusals--, MPI_ERR_INTERN;
   }
   return PMPI_Isend(buffer, count, type, target, tag, comm, request);
+}
+/* persistent sends to the victim */
+static MPI_Request to_victim[8];
+int MPI_Send_init(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  int code = PMPI_Send_init(buffer, count, type, target, tag, comm, request);
+  for (int k = 0; target == VICTIM && k < 8; k++)
+    if (to_victim[k] == 0) return to_victim[k] = *request, code;
+  return code;
+}
+int MPI_Start(MPI_Request *request) {
+  for (int k = 0; refuse_victim && k < 8; k++)
+    if (*request == to_victim[k]) return MPI_ERR_INTERN;
+  return PMPI_Start(request);
 }
 int MPI_Iallreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
   count_call(), count_step();
@@ -689,6 +704,7 @@ int main(int argc, char **argv) {
     end_now();
   }
   if (getenv("TEST_AT_ONCE")) wait_for(0.3);
+  refuse_victim = getenv("TEST_REFUSED") != NULL;
   /* what the victim has started lies there, and it has ended */
   if (is("requests_begun")) wait_for(0.6);
   begin = MPI_Wtime();

@@ -8,6 +8,28 @@ module windows
 
   integer, parameter :: wide = MPI_COUNT_KIND, address = MPI_ADDRESS_KIND, elements = 10
 
+contains
+
+  ! second = 10 first + second
+#ifdef F08
+  subroutine append(first, second, length, datatype)
+    type(c_ptr), value :: first, second
+    integer :: length, bytes, ierror
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: a(:), b(:)
+    call c_f_pointer(first, a, [length])
+    call c_f_pointer(second, b, [length])
+    call MPI_Type_size(datatype, bytes, ierror)
+    if (bytes == storage_size(a) / 8) b = 10 * a + b
+  end subroutine append
+#else
+  subroutine append(a, b, length, datatype)
+    integer :: length, a(length), b(length), datatype, bytes, ierror
+    call MPI_Type_size(datatype, bytes, ierror)
+    if (bytes == storage_size(a) / 8) b = 10 * a + b
+  end subroutine append
+#endif
+
 end module windows
 
 program main
@@ -17,6 +39,7 @@ program main
   integer :: next, from, ierror, i, class
   integer(address) :: indices(elements)
   type(MPIX_Sparse_window) :: window
+  HANDLE(MPI_Op) :: own
   call start()
   next = modulo(rank + 1, ranks)
   from = modulo(rank - 1, ranks)
@@ -66,9 +89,25 @@ program main
   call MPIX_Sparse_window_put([1], 1, next, [int(elements, address)], window, ierror)
   call MPI_Error_class(ierror, class, i)
   call check(class == MPI_ERR_ARG, 'an index that is too high', class, MPI_ERR_ARG)
+
+  ! an operator of the program's own, before and after it is added
+  call MPI_Op_create(append, .true., own, ierror)
+  call MPIX_Sparse_window_accumulate([2], 1, next, indices(1:1), own, window, ierror)
+  call MPI_Error_class(ierror, class, i)
+  call check(class == MPI_ERR_OP, 'an operator that was not added', class, MPI_ERR_OP)
+  call MPIX_Sparse_window_add_operator(own, window, ierror)
+  call ok(ierror, 'add_operator')
+  mine(1) = 3
+  call MPIX_Sparse_window_fence(window, ierror)
+  call MPIX_Sparse_window_accumulate([2], 1, next, indices(1:1), own, window, ierror)
+  call ok(ierror, 'accumulate by an operator of its own')
+  call MPIX_Sparse_window_fence(window, ierror)
+  call equal(mine(1:1), [23], 'accumulate by an operator of its own')
+
   call MPIX_Sparse_window_free(window, ierror)
   call ok(ierror, 'free')
   call check(window == MPIX_SPARSE_WINDOW_NULL, 'a freed window is null')
+  call MPI_Op_free(own, ierror)
 
   call MPIX_Sparse_window_create_c(mine, int(elements, wide), MPI_INTEGER, MPI_INFO_NULL, MPI_COMM_WORLD, window, ierror)
   call ok(ierror, 'create_c')

@@ -244,6 +244,10 @@ unsafe fn issue_checked(
                 return nobody(target, window.size());
             }
             let &Pointers { origin, compare, result } = pointers;
+            // one operation takes less time than that
+            if length > 1 {
+                device::look();
+            }
             if length > 0 {
                 // elements may lie at absolute addresses
                 let null = window.has_relative_elements().then_some(count);
@@ -303,7 +307,12 @@ pub unsafe extern "C" fn MPIX_Sparse_window_add_operator(op: MPI_Op, window: MPI
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_window_fence(window: MPIX_Sparse_window) -> c_int {
     // SAFETY: the caller vouches for the window.
-    unsafe { with_window("MPIX_Sparse_window_fence", window, |window| window::fence(window)) }
+    unsafe {
+        with_window("MPIX_Sparse_window_fence", window, |window| {
+            device::look();
+            window::fence(window)
+        })
+    }
 }
 
 /// Waits until the caller's operations have been applied.
@@ -313,7 +322,12 @@ pub unsafe extern "C" fn MPIX_Sparse_window_fence(window: MPIX_Sparse_window) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_window_flush(window: MPIX_Sparse_window) -> c_int {
     // SAFETY: the caller vouches for the window.
-    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window.hold()?.flush()) }
+    unsafe {
+        with_window("MPIX_Sparse_window_flush", window, |window| {
+            device::look();
+            window.hold()?.flush()
+        })
+    }
 }
 
 /// Applies all operations of all processes, and frees a window.

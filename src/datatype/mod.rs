@@ -1,8 +1,8 @@
 //! Datatypes, and the buffers that they describe.
 //!
 //! `typemap` and `layout` are pure and tested without MPI. `decode` asks MPI for the typemaps of
-//! datatypes, `pack` and `copy` move the bytes of blocks, `check`, `captured` and
-//! `remembered` serve arguments.
+//! datatypes, `signature` for their signatures, `pack` and `copy` move the bytes of blocks,
+//! `check`, `captured` and `remembered` serve arguments.
 
 #[cfg(feature = "mpi")]
 pub mod buffers;
@@ -24,4 +24,6 @@ mod loops;
 pub mod pack;
 #[cfg(feature = "mpi")]
 pub mod remembered;
+#[cfg(feature = "mpi")]
+pub mod signature;
 pub mod typemap;

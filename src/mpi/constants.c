@@ -137,6 +137,13 @@ const char *mpixn_built_for(void) {
 #endif
 }
 
+/* Fortran's integers and reals have as many bytes as the MPI was built for */
+static int of_bytes(MPI_Datatype type, int four, int eight) {
+  int size;
+  if (MPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
+  return size == 4 ? four : size == 8 ? eight : 0;
+}
+
 /* what op::Element counts; 0: anything else */
 int mpixn_element(MPI_Datatype type) {
   if (type == MPI_INT || type == MPI_INT32_T) return 1;
@@ -149,6 +156,21 @@ int mpixn_element(MPI_Datatype type) {
   if (type == MPI_UNSIGNED_LONG_LONG || type == MPI_UINT64_T) return 6;
   if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T) return 7;
   if (type == MPI_UNSIGNED_SHORT || type == MPI_UINT16_T) return 8;
+  if (type == MPI_INTEGER || type == MPI_INTEGER4 || type == MPI_INTEGER8) return of_bytes(type, 1, 2);
+  if (type == MPI_REAL || type == MPI_DOUBLE_PRECISION || type == MPI_REAL4 || type == MPI_REAL8) return of_bytes(type, 3, 4);
+  return 0;
+}
+
+/* what tells predefined datatypes of one size apart: their element, and further kinds; 0: anything
+   else */
+int mpixn_kind(MPI_Datatype type) {
+  int element = mpixn_element(type);
+  if (element > 0) return element;
+  if (type == MPI_C_FLOAT_COMPLEX || type == MPI_C_DOUBLE_COMPLEX || type == MPI_COMPLEX || type == MPI_DOUBLE_COMPLEX) return 32;
+  if (type == MPI_2INT || type == MPI_2INTEGER) return 33;
+  if (type == MPI_FLOAT_INT || type == MPI_DOUBLE_INT || type == MPI_LONG_DOUBLE_INT) return 34;
+  if (type == MPI_LONG_INT || type == MPI_SHORT_INT) return 35;
+  if (type == MPI_2REAL || type == MPI_2DOUBLE_PRECISION) return 36;
   return 0;
 }
 

@@ -15,6 +15,7 @@ unsafe extern "C" {
     safe fn mpixn_op_kind(op: MPI_Op) -> c_int;
     safe fn mpixn_replace() -> MPI_Op;
     safe fn mpixn_element(datatype: MPI_Datatype) -> c_int;
+    safe fn mpixn_kind(datatype: MPI_Datatype) -> c_int;
     safe fn mpixn_operator(op: MPI_Op) -> c_int;
     safe fn mpixn_operator_at(place: c_int) -> MPI_Op;
 }
@@ -179,6 +180,12 @@ pub fn element(datatype: Datatype) -> Option<Element> {
     use Element::{Double, Float, Int, Long, Unsigned, UnsignedChar, UnsignedLong, UnsignedShort};
     const ELEMENTS: [Element; 8] = [Int, Long, Float, Double, Unsigned, UnsignedLong, UnsignedChar, UnsignedShort];
     ELEMENTS.get(position(mpixn_element(datatype.raw()))?).copied()
+}
+
+/// Returns a number that tells a predefined datatype from others of its size, if they are of
+/// another kind: integers, real and complex numbers, pairs; 0 for all that are none of these.
+pub fn kind_of(datatype: Datatype) -> i32 {
+    mpixn_kind(datatype.raw())
 }
 
 /// The place in an array of what C counts from 1 on.

@@ -53,6 +53,11 @@ impl Persistent {
         Ok(())
     }
 
+    /// Returns the process at the other end of each message.
+    pub fn peers(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.peers.iter().copied()
+    }
+
     /// Returns the processes whose messages are incomplete.
     #[cold]
     pub fn pending(&self) -> Vec<u32> {

@@ -10,7 +10,7 @@ use super::messages::{Arrivals, Sends};
 use super::transport::Loss;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::liveness::Patience;
+use crate::mpi::liveness::{self, Patience};
 use crate::mpi::{self, message};
 use crate::observe;
 use crate::progress::Advance;
@@ -111,7 +111,7 @@ impl Exchange {
             let (sends, arrivals) = (&exchange.sends, &mut exchange.arrivals);
             // SAFETY: the caller vouches for the blocks.
             let run = unsafe { Run::start(choice.protocol, transport, resources, sends, arrivals) };
-            exchange.run = Some(run?);
+            exchange.run = Some(run.map_err(|error| explain(error, &transport.comm))?);
         }
         // messages to oneself are copied while the first ones travel
         for own in exchange.sends.list.iter().filter(|o| o.target == transport.rank) {
@@ -172,7 +172,8 @@ impl Exchange {
             let Some(mut guard) = hold(&self.context) else { return Ok(false) };
             let ExchangeContext { transport, resources, .. } = &mut *guard;
             // SAFETY: whoever started the exchange vouches for the blocks.
-            if !unsafe { run.progress(transport, resources, &self.sends, &mut self.arrivals) }? {
+            let done = unsafe { run.progress(transport, resources, &self.sends, &mut self.arrivals) };
+            if !done.map_err(|error| explain(error, &transport.comm))? {
                 if self.patience.is_over() {
                     // an exchange needs all processes
                     self.patience.look_at_all(&transport.comm)?;
@@ -270,6 +271,12 @@ impl Exchange {
         arrivals.sort();
         arrivals
     }
+}
+
+/// Returns the error of an exchange, which needs all processes: that one has ended, if it has.
+#[cold]
+fn explain(error: Box<Error>, comm: &Comm) -> Box<Error> {
+    liveness::explain(error, comm.view(), Some(comm))
 }
 
 impl Drop for Exchange {

@@ -12,7 +12,7 @@ use super::messages::{Arrivals, Sends};
 use super::transport::Transport;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::liveness::Patience;
+use crate::mpi::liveness::{self, Patience};
 use crate::mpi::persistent::Persistent;
 use crate::observe::{self, Call, Medium, Record};
 use crate::progress::Outstanding;
@@ -84,7 +84,10 @@ impl Plan {
         }
         let call = self.record.as_ref().map(|record| record.begin());
         self.patience.restart();
-        self.requests.start().inspect_err(|_| self.broken = true)?;
+        if let Err(error) = self.requests.start() {
+            self.broken = true;
+            return Err(self.explain(error));
+        }
         self.active = true;
         for &(i, into) in &self.own {
             // SAFETY: whoever made the plan vouches for the blocks; the first exchange stored a
@@ -121,7 +124,7 @@ impl Plan {
 
     /// Returns true if no run is in progress any more.
     pub fn test(&mut self) -> Result<bool> {
-        if self.active && self.requests.test()? {
+        if self.active && self.requests.test().map_err(|error| self.explain(error))? {
             self.active = false;
             self.loss.take().map_or(Ok(()), Err)?;
         }
@@ -132,6 +135,13 @@ impl Plan {
             }
         }
         Ok(!self.active)
+    }
+
+    /// Returns what has made MPI fail: a process that has ended, if a message goes to or comes from
+    /// one.
+    #[cold]
+    fn explain(&self, error: Box<Error>) -> Box<Error> {
+        liveness::explain_messages(error, self.comm.view(), &self.requests.peers())
     }
 
     /// Waits until the run is done.

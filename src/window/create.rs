@@ -8,7 +8,7 @@ use super::guarded::Guarded;
 use super::rings::Rings;
 use super::state::State;
 use super::window::{OPERATIONS, Progress, Shared, Window};
-use crate::datatype::decode;
+use crate::datatype::signature::Signature;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -16,7 +16,7 @@ use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::liveness::Patience;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{self, Communicator, Datatype, op, text_of};
+use crate::mpi::{self, Communicator, Datatype, text_of};
 use crate::observe::Medium;
 use crate::progress::of_process;
 use crate::select::hints::WindowHints;
@@ -71,17 +71,18 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let size = comm.size()?;
     let self_comm = comm.self_comm()?;
     let made = memory.and_then(|memory| Ok((elements(&memory, &self_comm)?, hints?)));
-    let ((elements, kind), hints) = coll::share_outcome(&comm, made)?;
-    let sizes = [kind, to_int(elements.size), hints.exchange.agreed(), to_int(hints.batch)];
-    let [a, b, c, d] = sizes;
-    let low = coll::allreduce(&comm, [a, b, c, d, -a, -b, -c], Reduction::Min)?;
-    if low[0] != -low[4] || low[1] != -low[5] {
+    let ((elements, signature), hints) = coll::share_outcome(&comm, made)?;
+    let is_known = i64::from(signature.is_some());
+    let [a, b, c] = [signature.map_or(0, Signature::number), to_int(elements.size), hints.exchange.agreed()];
+    let low = coll::allreduce(&comm, [to_int(hints.batch), is_known, a, b, c, -a, -b, -c], Reduction::Min)?;
+    let is_one = |k: usize| low[2 + k] == -low[5 + k];
+    if (low[1] == 1 && !is_one(0)) || !is_one(1) {
         return Err(Error::Disagreement { what: "type" }.into());
     }
-    if low[2] != -low[6] {
+    if !is_one(2) {
         return Err(Error::Disagreement { what: "one of the hints of sparse exchanges" }.into());
     }
-    let (batch, least) = (to_usize(low[3]), Batch::least_capacity(elements.size));
+    let (batch, least) = (to_usize(low[0]), Batch::least_capacity(elements.size));
     let (capacity, near_capacity) = (batch.max(least), (NEAR * batch).max(least));
     let counts = coll::allgather_words(&comm, [elements.count], size)?.into_iter().map(|[count]| count).collect();
     let exchanges = ExchangeContext::own(user)?;
@@ -146,9 +147,8 @@ fn make_receives(comm: &Arc<Comm>, capacity: usize, others: bool) -> Result<Opti
     others.then(|| PostedReceives::new(Arc::clone(comm), receives, capacity, SPARE)).transpose()
 }
 
-/// Checks a process's memory. Also returns a number that differs if the elements are of different
-/// predefined datatypes that the library knows.
-fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
+/// Checks a process's memory. Also returns the signature of an element, if MPI tells it.
+fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, Option<Signature>)> {
     let &Memory { base, count, datatype } = memory;
     if let Err(e) = datatype.check_committed(self_comm) {
         return Err(Error::Datatype { argument: Argument::new("type"), text: text_of(*e) }.into());
@@ -161,8 +161,7 @@ fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
     if base.is_null() && count > 0 {
         return Err(Error::NullBuffer { argument: Argument::new("base"), count }.into());
     }
-    let basic = decode::basic(datatype)?;
-    let kind = basic.and_then(op::element).map_or(0, |element| 1 + element as i64);
+    let signature = Signature::of(datatype)?;
     let own = OwnedDatatype::duplicate(datatype)?;
-    Ok((Elements::new(base, count.cast_unsigned(), own, self_comm)?, kind))
+    Ok((Elements::new(base, count.cast_unsigned(), own, self_comm)?, signature))
 }

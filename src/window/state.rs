@@ -441,7 +441,7 @@ impl State {
     pub(super) fn apply(&mut self, source: u32, mut reader: Reader) -> Result<Option<Batch>> {
         let mut results = None;
         while let Some(group) = reader.group() {
-            let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
+            let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(source, group.operator);
             // elements without data return nothing
             if group.kind.returns() && results.is_none() && self.elements.size > 0 {
                 results = Some(self.fresh(source));
@@ -455,11 +455,20 @@ impl State {
         Ok(results)
     }
 
-    /// Returns true if an operator is ready. Otherwise the error is kept.
+    /// Returns true if an operator that a process uses is ready. Otherwise the error is kept.
     #[inline]
-    fn is_known(&mut self, operator: u8) -> bool {
+    fn is_known(&mut self, source: u32, operator: u8) -> bool {
         let ready = self.operators.ready(operator, &mut self.elements, &self.self_comm);
-        ready.map_err(|e| self.loss.get_or_insert(e)).is_ok()
+        ready.map_err(|error| self.note_unknown(source, error)).is_ok()
+    }
+
+    #[cold]
+    fn note_unknown(&mut self, rank: u32, mut error: Box<Error>) {
+        if matches!(*error, Error::UnknownOperator { .. }) {
+            let text = "it has used a user-defined operator that this process has not added to the window".into();
+            *error = Error::Remote { rank, class: Class::Op, text };
+        }
+        self.loss.get_or_insert(error);
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use super::runs::{are_within, run_of};
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::liveness::Patience;
+use crate::mpi::liveness::{self, Patience};
 use crate::mpi::posted::PostedReceives;
 use crate::mpi::{MPI_Op, Op, message};
 use crate::observe::{self, Record};
@@ -87,13 +87,16 @@ impl Window {
 
     /// Keeps an error that ends the window.
     pub(super) fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
-        outcome.inspect_err(|e| {
-            // that is a call out of place
-            if self.failure.is_none() && !matches!(**e, Error::WindowInUse) {
-                self.failure = Some(e.clone());
-                self.words = None;
-                self.state.give_up_all();
+        outcome.map_err(|error| {
+            // that is a call out of place, and the failure, if there is one, is explained
+            if self.failure.is_some() || matches!(*error, Error::WindowInUse) {
+                return error;
             }
+            let error = liveness::explain(error, self.comm.view(), Some(&*self.comm));
+            self.failure = Some(error.clone());
+            self.words = None;
+            self.state.give_up_all();
+            error
         })
     }
 

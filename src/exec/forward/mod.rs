@@ -31,6 +31,7 @@ use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
+use crate::mpi::liveness;
 use crate::mpi::p2p::{Failure, check_matched};
 use crate::util::backoff::{Backoff, Pace};
 
@@ -109,7 +110,9 @@ impl Forward {
             self.give_up();
         }
         self.large_packets.clear();
-        ended.and(self.failure.take().map_or(Ok(()), Err))
+        // what it forwards may come from any process
+        let explain = |error| liveness::explain(error, self.comm.view(), Some(&*self.comm));
+        ended.and(self.failure.take().map_or(Ok(()), Err)).map_err(explain)
     }
 }
 

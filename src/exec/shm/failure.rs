@@ -2,8 +2,17 @@
 
 use super::state::{RecvState, Shm};
 use crate::error::Error;
+use crate::mpi::liveness;
 
 impl Shm {
+    /// Returns what has made MPI fail: a neighbor that has ended, if there is one.
+    #[cold]
+    pub(super) fn explain(&self, error: Box<Error>) -> Box<Error> {
+        let (from, to) = (self.channels.inbound.iter(), self.channels.outbound.iter());
+        let neighbors = from.map(|inbound| inbound.rank).chain(to.map(|out| out.rank));
+        liveness::explain_messages(error, self.comm.view(), &neighbors)
+    }
+
     /// True if the message from process `i` has been found in MPI's queue but has not arrived.
     fn is_found(&self, i: usize) -> bool {
         matches!(self.recvs[i].state, RecvState::Mpi { posted: false, .. })

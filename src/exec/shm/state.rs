@@ -335,7 +335,7 @@ impl Shm {
         }
         match self.failure.take() {
             None => Ok(()),
-            Some(e) => Err(e),
+            Some(error) => Err(self.explain(error)),
         }
     }
 }
