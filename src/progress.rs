@@ -101,7 +101,7 @@ impl Outstanding {
     /// Waits until `done` returns true, advancing all requests meanwhile. `yields`: a waiting
     /// process must yield its core.
     pub fn until(&self, yields: bool, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
-        let mut backoff = Backoff::new(if yields { Pace::MESSAGES } else { Pace::POLLING });
+        let mut backoff = Backoff::new(if yields { Pace::YIELDING } else { Pace::POLLING });
         while !done()? {
             self.advance();
             backoff.snooze();

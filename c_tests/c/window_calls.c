@@ -1,5 +1,6 @@
 /* Sparse windows: values that lie among the elements that they go to, MPI_NO_OP without values,
-   NULL, and a window that an operator of another one uses during its fence. */
+   NULL, a window that an operator of another one uses during its fence, and accumulations by
+   operators of the program's that are combined before they are sent. */
 #include "test.h"
 
 static MPI_Comm comm;
@@ -164,6 +165,65 @@ static void in_a_fence(void) {
   MPI_Op_free(&op);
 }
 
+/* ---- accumulations of one element are combined before they are sent, if the operator commutes */
+
+typedef struct {
+  double sum;
+  int last;
+} pair; /* has a gap at its end */
+
+static int combined;
+
+static void adds(void *in, void *inout, int *count, MPI_Datatype *type) {
+  (void)type;
+  pair *a = in, *b = inout;
+  for (int i = 0; i < *count; i++) b[i].sum += a[i].sum, b[i].last = a[i].last > b[i].last ? a[i].last : b[i].last;
+  combined += *count;
+}
+
+/* twice the sum before, which MPI passes first, and the later one's number: the order counts */
+static void doubles(void *in, void *inout, int *count, MPI_Datatype *type) {
+  (void)type;
+  pair *a = in, *b = inout;
+  for (int i = 0; i < *count; i++) b[i].sum += 2 * a[i].sum;
+  combined += *count;
+}
+
+static void aggregated(int commutes) {
+  enum { N = 20, ELEMENTS = 3 };
+  pair m[ELEMENTS], value;
+  MPI_Datatype members, type;
+  MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT}, &members);
+  MPI_Type_create_resized(members, 0, sizeof(pair), &type);
+  MPI_Type_commit(&type);
+  MPI_Op op;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_window_aggregate", "true");
+  for (int i = 0; i < ELEMENTS; i++) m[i].sum = 0, m[i].last = -1;
+  OK(MPIX_Sparse_window_create(m, ELEMENTS, type, info, comm, &window));
+  MPI_Op_create(commutes ? adds : doubles, commutes, &op);
+  OK(MPIX_Sparse_window_add_operator(op, window));
+  combined = 0;
+  int next = (test_rank + 1) % test_size;
+  for (int k = 0; k < N; k++)
+    for (MPI_Aint i = 0; i < ELEMENTS; i++) {
+      value.sum = k + 1, value.last = k;
+      OK(MPIX_Sparse_window_accumulate(&value, 1, next, &i, op, window));
+    }
+  /* the caller has combined all but the first ones */
+  int own = commutes && test_size > 1 ? ELEMENTS * (N - 1) : 0;
+  CHECK(test_size == 1 || combined == own, "%d of %d combined by the caller", combined, own);
+  OK(MPIX_Sparse_window_fence(window));
+  double sum = 0;
+  for (int k = 0; k < N; k++) sum = (commutes ? sum : 2 * sum) + k + 1;
+  for (int i = 0; i < ELEMENTS; i++) CHECK(m[i].sum == sum && m[i].last == N - 1, "%d: %g and %d", i, m[i].sum, m[i].last);
+  CHECK(combined == ELEMENTS * N, "%d combined", combined);
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Op_free(&op), MPI_Info_free(&info);
+  MPI_Type_free(&type), MPI_Type_free(&members);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   comm = test_duplicate();
@@ -171,6 +231,7 @@ int main(int argc, char **argv) {
   no_op();
   null();
   in_a_fence();
+  aggregated(1), aggregated(0);
   MPI_Comm_free(&comm);
   return test_finish();
 }

@@ -210,12 +210,21 @@ impl Exchange {
 
     /// Waits until the exchange is done.
     pub fn wait(&mut self) -> Result<()> {
-        self.wait_with(|_, _| ())
+        self.wait_with(|_, _| (), || Ok(()))
+    }
+
+    /// Waits until the exchange is done, or `check` fails, which is called again and again.
+    pub fn wait_while(&mut self, check: impl FnMut() -> Result<()>) -> Result<()> {
+        self.wait_with(|_, _| (), check)
     }
 
     /// Waits until the exchange is done and passes messages to `each` as they arrive: those of
     /// [`Arrivals::messages`] in the given range are new.
-    pub fn wait_with(&mut self, mut each: impl FnMut(&Arrivals, Range<usize>)) -> Result<()> {
+    pub fn wait_for_each(&mut self, each: impl FnMut(&Arrivals, Range<usize>)) -> Result<()> {
+        self.wait_with(each, || Ok(()))
+    }
+
+    fn wait_with(&mut self, mut each: impl FnMut(&Arrivals, Range<usize>), mut check: impl FnMut() -> Result<()>) -> Result<()> {
         let (yields, oversubscribed, outstanding) = {
             let context = self.context.hold();
             (context.yields, context.oversubscribed, Arc::clone(&context.outstanding))
@@ -239,6 +248,7 @@ impl Exchange {
                 return self.end(begin);
             }
             outstanding.advance();
+            check()?;
             match (backoff.rest(), &mut self.run) {
                 (Rest::None | Rest::Pause, _) => {}
                 (Rest::Sleep, Some(Run::Inbox(run))) if !outstanding.has_others(self.listed) => run.sleep(),

@@ -54,7 +54,7 @@ static OPEN: OfProcess<Open> = OfProcess::new();
 impl Drop for Open {
     fn drop(&mut self) {
         for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
-            window.hold().iter_mut().for_each(|window| window.close());
+            window.hold().iter_mut().for_each(|window| window.finalize());
         }
     }
 }
@@ -94,8 +94,9 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let words = elements.dense().filter(|_| elements.are_words() && !hints.aggregate);
     // what follows is local, and may fail on a single process
     let made = make_receives(&comm, capacity, near + 1 < size as usize).and_then(|receives| {
-        let state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
-        Ok((receives, state, comm.rank()?, of_process()?, mpi::has_several_threads()?, OPEN.get()?))
+        let rank = comm.rank()?;
+        let state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, [rank, size]);
+        Ok((receives, state, rank, of_process()?, mpi::has_several_threads()?, OPEN.get()?))
     });
     let (receives, mut state, rank, outstanding, several_threads, open) = coll::share_outcome(&comm, made)?;
     let record = exchanges.hold().record_window();

@@ -9,6 +9,7 @@ use crate::exec::elements::Elements as Loops;
 use crate::exec::scratch::Scratch;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
+use crate::mpi::posted::zeros;
 use crate::mpi::{Datatype, Op};
 use crate::util::cast::{to_int, to_offset, to_usize};
 
@@ -33,7 +34,24 @@ pub enum Combining {
     /// By a loop of our own, on values wherever they lie.
     Loops(Loops),
     /// By MPI.
-    Block(Box<Block>),
+    Block {
+        /// How, at the first element of the window.
+        block: Box<Block>,
+        /// True if values may be combined in any order.
+        commutes: bool,
+    },
+}
+
+impl Combining {
+    /// Returns true if values may be combined with each other before they are with an element.
+    #[inline]
+    pub fn commutes(&self) -> bool {
+        match self {
+            // operators of MPI's
+            Combining::Loops(_) => true,
+            Combining::Block { commutes, .. } => *commutes,
+        }
+    }
 }
 
 /// The elements of a window, without gaps.
@@ -67,6 +85,8 @@ pub struct Elements {
     known: Known,
     scratch: Scratch,
     packed: Vec<u8>,
+    /// Memory of an element outside of the window, once values have been combined there.
+    apart: Vec<u128>,
 }
 
 impl Elements {
@@ -84,9 +104,9 @@ impl Elements {
         };
         let (size, extent, (low, length)) = (to_usize(size), lent.extent()?, lent.true_extent()?);
         let bounds = (low, low.saturating_add(length));
-        let (scratch, packed) = (Scratch::default(), Vec::new());
+        let (scratch, packed, apart) = (Scratch::default(), Vec::new(), Vec::new());
         let datatype = Some(datatype);
-        Ok(Elements { base, count, datatype, extent, size, bounds, packing, plain, known, scratch, packed })
+        Ok(Elements { base, count, datatype, extent, size, bounds, packing, plain, known, scratch, packed, apart })
     }
 
     /// Returns the bytes from the address of one element to that of the next.
@@ -151,7 +171,8 @@ impl Elements {
         let datatype = self.datatype();
         let shape = Shape::Equal { count: 1 };
         let side = Blocks { base: self.base, datatype, extent: self.extent, shape, names: &WINDOW, field: None };
-        block.bind((op, op.commutes()?), &side, &self.known, self_comm, self_comm)?;
+        let commutes = op.commutes()?;
+        block.bind((op, commutes), &side, &self.known, self_comm, self_comm)?;
         let (packed, room) = block.needs();
         enlarge(&mut self.packed, packed)?;
         if let Some(room) = room {
@@ -159,7 +180,7 @@ impl Elements {
         }
         Ok(match (block.plain(), self.plain) {
             (Some((loops, _)), Some(_)) => Combining::Loops(loops),
-            _ => Combining::Block(Box::new(block)),
+            _ => Combining::Block { block: Box::new(block), commutes },
         })
     }
 
@@ -303,17 +324,55 @@ impl Elements {
         unsafe {
             match how {
                 Combining::Loops(loops) => loops.combine(self.data(index), value.as_ptr(), value.len()),
-                Combining::Block(block) => self.combine_by_mpi(index, value, block, self_comm),
+                Combining::Block { block, .. } => {
+                    let at = self.address(index);
+                    self.combine_by_mpi(at, value, block, self_comm)
+                }
             }
         }
     }
 
+    /// Combines a value with another one. Both are data of an element.
+    pub fn combine_values(&mut self, into: &mut [u8], value: &[u8], how: &Combining, self_comm: &Comm) -> Result<()> {
+        assert_eq!((into.len(), value.len()), (self.size, self.size), "the data of an element");
+        match how {
+            // SAFETY: both are data of an element.
+            Combining::Loops(loops) => unsafe { loops.combine(into.as_mut_ptr(), value.as_ptr(), value.len()) },
+            Combining::Block { block, .. } => {
+                let at = self.apart()?;
+                // SAFETY: the memory has room for an element's data.
+                unsafe {
+                    self.store(into, at, self_comm)?;
+                    self.combine_by_mpi(at, value, block, self_comm)?;
+                    self.load(at, into, self_comm)
+                }
+            }
+        }
+    }
+
+    /// Returns the address of an element outside of the window, which has memory for its data.
+    fn apart(&mut self) -> Result<*mut u8> {
+        let unit: i64 = to_int(size_of::<u128>());
+        // as well aligned as any element
+        let begin = self.bounds.0.div_euclid(unit);
+        let bytes = self.bounds.1.saturating_sub(begin.saturating_mul(unit)).max(0);
+        let units = to_usize(bytes).div_ceil(size_of::<u128>());
+        if self.apart.len() < units {
+            self.apart = zeros(units)?;
+        }
+        Ok(self.apart.as_mut_ptr().wrapping_offset(to_offset(-begin)).cast())
+    }
+
+    /// Combines a value with the element at `at`.
+    ///
+    /// # Safety
+    /// The element must be writable.
     #[cold]
-    unsafe fn combine_by_mpi(&mut self, index: u64, value: &[u8], block: &Block, self_comm: &Comm) -> Result<()> {
-        let offset = self.address(index).addr().cast_signed() - self.base.addr().cast_signed();
+    unsafe fn combine_by_mpi(&mut self, at: *mut u8, value: &[u8], block: &Block, self_comm: &Comm) -> Result<()> {
+        let offset = at.addr().cast_signed().wrapping_sub(self.base.addr().cast_signed());
         let loopback = Loopback { me: ME, tag: TAG, comm: self_comm };
         let mut tools = Tools { scratch: &mut self.scratch, packed: &mut self.packed, known: &self.known, loopback };
-        // SAFETY: the caller vouches for the window.
+        // SAFETY: the caller vouches for the element.
         unsafe { block.moved(offset).combine(0..block.bytes(), value.as_ptr(), &mut tools) }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::batch::{Batch, Content, Header, SPARE};
 use super::guarded::{Guarded, Held};
+use super::state::freed_alone;
 use super::window::{OPERATIONS, Shared, Window};
-use crate::error::{Error, Result};
+use crate::error::{Class, Error, Result};
 use crate::mpi::message::bytes_at;
 use crate::observe::FENCE;
 use crate::sparse::messages::{Outgoing, Sends};
@@ -14,7 +15,8 @@ use crate::util::cast::to_usize;
 /// one of them must not keep it from serving the rest.
 const WAITS: usize = 3;
 
-/// Ends an epoch: applies all operations of all processes on all elements. Collective.
+/// Ends an epoch: applies all operations of all processes on all elements. Collective. Fails if
+/// processes are found to free the window instead.
 ///
 /// Cost: one sparse exchange of the last batches, and for operations that return something a
 /// message back.
@@ -22,12 +24,24 @@ const WAITS: usize = 3;
 /// # Safety
 /// As for [`create`](super::create), and [`Held::issue`] for each operation of the epoch.
 pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
+    // SAFETY: the caller vouches for the window and the operations.
+    unsafe { end_epoch(window, false) }
+}
+
+/// Ends an epoch, the last one if the caller `frees` the window.
+///
+/// # Safety
+/// As for [`fence`].
+unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
     let (mut begun, observed) = {
         let mut window = window.hold()?;
         window.check_free()?;
+        let ends = window.state.check_epoch();
+        window.keep(ends)?;
+        window.state.frees = frees;
         let observed = window.observe();
         observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
-        let begun = window.begin_fence();
+        let begun = window.begin_fence(frees);
         match window.keep(begun) {
             Ok(begun) => {
                 window.begin_fencing();
@@ -38,11 +52,12 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
     };
     let fencing = Fencing(window);
     // the list of what must progress has the window
-    let exchanged = begun.exchange.wait();
+    let ends = || window.hold_if_free().map_or(Ok(()), |window| window.state.check_epoch());
+    let exchanged = begun.exchange.wait_while(ends);
     let mut held = window.hold()?;
     let ended = if begun.exchange.has_ended() {
         // one that has lost a message has told its target, and the others wait for this process
-        let ended = held.end_fence(begun);
+        let ended = held.end_fence(begun, frees);
         if let Err(lost) = exchanged {
             held.state.loss.get_or_insert(lost);
         }
@@ -64,7 +79,11 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
     outcome
 }
 
-/// Applies all operations, and ends the window's use of its memory. Collective.
+/// Applies all operations, and ends the window's use of its memory. Collective. Fails if processes
+/// are found to call a fence instead, which end the epoch with the caller.
+///
+/// Cost: a flush, and a fence in which each process has a message for the next one: who frees the
+/// window is told apart from who does not.
 ///
 /// # Safety
 /// As for [`fence`].
@@ -72,13 +91,16 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
     let outcome = {
         let flushed = window.hold()?.flush();
         // SAFETY: as above.
-        let fenced = unsafe { fence(window) };
+        let fenced = unsafe { end_epoch(window, true) };
         flushed.and(fenced)
     };
     let mut window = window.hold()?;
     window.outstanding.remove(&window.progress);
+    let is_alone = window.state.over.is_some();
     window.close();
-    window.exchanges.hold().free_window_if_idle();
+    if !is_alone {
+        window.exchanges.hold().free_window_if_idle();
+    }
     outcome
 }
 
@@ -107,23 +129,32 @@ impl Window {
         (self.is_fencing, self.until_poll) = (true, 0);
     }
 
+    /// Returns the ranks before and after the caller's. `None` if there is no other process.
+    fn around(&self) -> Option<(u32, u32)> {
+        let (rank, size) = (self.rank, self.size());
+        (size > 1).then(|| ((rank + size - 1) % size, (rank + 1) % size))
+    }
+
     /// Starts the exchange of the last batches of the epoch. It makes nothing that takes all
-    /// processes, as nobody would serve the others meanwhile.
-    fn begin_fence(&mut self) -> Result<Begun> {
+    /// processes, as nobody would serve the others meanwhile. If the caller `frees` the window, the
+    /// next process is told.
+    fn begin_fence(&mut self, frees: bool) -> Result<Begun> {
         let applied = self.state.apply_waiting(self.rank);
         // the others are told
         let lost = self.keep(applied).is_err() || self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
+        let told = self.around().map(|(_, next)| next).filter(|_| frees);
+        told.into_iter().for_each(|next| self.list(next));
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
             let peer = self.state.peer(target);
             peer.listed = false;
-            if peer.batch.is_empty() && peer.has_applied_all() && !lost {
+            if peer.batch.is_empty() && peer.has_applied_all() && !lost && told != Some(target) {
                 continue;
             }
             let mut batch = self.state.take_batch(target);
             let mut header = self.state.header(target, Content::Last);
-            header.lost = lost;
+            (header.lost, header.frees) = (lost, frees);
             self.state.peer(target).reported = header.applied;
             let message = batch.message_with_spare(header);
             let (block, bytes) = (bytes_at(message.as_ptr(), message.len() as u64), message.len() as u64);
@@ -150,7 +181,7 @@ impl Window {
 
 impl Held<'_, Window> {
     /// Applies what the exchange has brought, and waits until nothing is under way.
-    fn end_fence(&mut self, mut begun: Begun) -> Result<()> {
+    fn end_fence(&mut self, mut begun: Begun, frees: bool) -> Result<()> {
         begun.last.into_iter().for_each(|batch| self.state.recycle(batch));
         let arrived = begun.exchange.take();
         let mut ended = Ok(());
@@ -158,10 +189,13 @@ impl Held<'_, Window> {
             // it may wait for results
             ended = ended.and(self.state.tell_lost(source));
         }
+        let before = self.around().map(|(before, _)| before);
+        let mut before_frees = false;
         for message in &arrived.messages {
             // SAFETY: the message has arrived.
             let bytes = unsafe { std::slice::from_raw_parts(message.at, to_usize(message.bytes)) };
             let (source, header) = (message.source, Header::of(bytes));
+            before_frees |= header.frees && before == Some(source);
             let is_there = |window: &mut Window| header.lost || window.state.peer(source).applied == header.before;
             ended = ended.and(self.wait_on(is_there));
             if !is_there(self) {
@@ -172,7 +206,30 @@ impl Held<'_, Window> {
             ended = ended.and(applied);
         }
         let done = self.wait_on(|window| window.state.is_done());
-        ended.and(done)
+        ended.and(done)?;
+        if let Some(before) = before
+            && before_frees != frees
+            && !begun.exchange.lost_sources().contains(&before)
+        {
+            return Err(self.end_alone(before, frees));
+        }
+        // who is told by others has ended this epoch with all of them, and gets the error later
+        Ok(())
+    }
+
+    /// Ends the window, as the caller `frees` it and the process `before` it does not, or the other
+    /// way round. Returns the error.
+    #[cold]
+    fn end_alone(&mut self, before: u32, frees: bool) -> Box<Error> {
+        let epoch = self.state.epoch;
+        if !frees {
+            self.state.note_over(before, epoch);
+            return freed_alone(before);
+        }
+        let text = "it has called MPIX_Sparse_window_fence, while this process frees the window".into();
+        let why: Box<Error> = Error::Remote { rank: before, class: Class::RmaSync, text }.into();
+        self.state.over = Some((epoch, why.clone()));
+        why
     }
 
     /// Waits until `done` returns true, also after errors of others. Returns the first one.
@@ -183,7 +240,7 @@ impl Held<'_, Window> {
             let is_over = match &waited {
                 Ok(()) => true,
                 // who has died stays dead
-                Err(e) => matches!(**e, Error::Gone { .. }),
+                Err(e) => self.state.check_epoch().is_err() || matches!(**e, Error::Gone { .. }),
             };
             outcome = outcome.and(waited);
             if is_over {

@@ -3,13 +3,13 @@
 
 use super::batch::Kind;
 use super::elements::{Dense, Elements};
+use super::operators::Operator;
 use super::peer::Peer;
 use super::runs::Run;
 use super::state::State;
 use super::words::{self, Step};
 use crate::datatype::buffers::enlarge;
 use crate::error::Result;
-use crate::exec::elements::fold_in_place;
 use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Medium;
@@ -68,12 +68,10 @@ impl State {
         {
             if batch.goes_on(kind, operator)
                 && let Some(at) = repeats.find(index)
-                && let Some(Step::Fold(predefined, element)) = Step::of(kind, || operators.find(operator))
+                && let Some(Operator::Combine(how)) = operators.find(operator)
+                && how.commutes()
             {
-                let value = batch.value_mut(at, elements.size);
-                // SAFETY: both are data of an element.
-                unsafe { fold_in_place(predefined, element, value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
-                return Ok(());
+                return elements.combine_values(batch.value_mut(at, elements.size), values[0], how, self_comm);
             }
             let (at, begins) = batch.push(kind, operator, index, elements.size, values);
             if begins {

@@ -85,6 +85,12 @@ pub struct State {
     given_up: Vec<u32>,
     /// The first operation of another process that could not be applied, or was lost.
     pub loss: Option<Box<Error>>,
+    /// The last epoch that ends, and why, once processes have freed the window and others have not.
+    pub over: Option<(u32, Box<Error>)>,
+    /// True once this process frees the window.
+    pub frees: bool,
+    /// The rank after this process's.
+    next: u32,
     /// The data of an element whose data is not contiguous, once there has been one.
     pub(super) packed: [Vec<u8>; 2],
     /// The data of an element before an operation, once one has returned it.
@@ -100,7 +106,7 @@ impl State {
         rings: Option<Rings>,
         capacity: usize,
         aggregates: bool,
-        size: u32,
+        [rank, size]: [u32; 2],
     ) -> State {
         State {
             comm,
@@ -120,6 +126,9 @@ impl State {
             awaited: 0,
             given_up: Vec::new(),
             loss: None,
+            over: None,
+            frees: false,
+            next: (rank + 1) % size,
             packed: Default::default(),
             before: Vec::new(),
         }
@@ -171,7 +180,7 @@ impl State {
         let (epoch, is_behind) = (self.epoch, self.has_unsent(rank));
         let peer = self.peer(rank);
         let applied = if is_behind { peer.reported } else { peer.applied };
-        Header { content, lost: false, epoch, applied, before: peer.sent }
+        Header { content, lost: false, frees: false, epoch, applied, before: peer.sent }
     }
 
     fn has_unsent(&self, rank: u32) -> bool {
@@ -318,6 +327,38 @@ impl State {
         self.answer(source, Head { content: Content::Results, lost: true, epoch }, nothing)
     }
 
+    /// Notes that a process has freed the window at the end of an epoch, which others have ended by
+    /// a fence, and tells the next process. That passes it on, up to one that has freed the window
+    /// itself: those after it may have done so, too, and listen no more.
+    #[cold]
+    pub fn note_over(&mut self, freed: u32, epoch: u32) {
+        if self.over.is_none() {
+            self.over = Some((epoch, freed_alone(freed)));
+            if !self.frees || epoch != self.epoch {
+                self.tell_over(self.next, freed, epoch);
+            }
+        }
+    }
+
+    /// Fails if the current epoch does not end.
+    #[inline]
+    pub fn check_epoch(&self) -> Result<()> {
+        match &self.over {
+            Some((last, why)) if *last != self.epoch => Err(why.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells a process that one has freed the window at the end of an epoch.
+    #[cold]
+    pub fn tell_over(&mut self, rank: u32, freed: u32, epoch: u32) {
+        let mut batch = self.fresh(rank);
+        batch.append(size_of::<u32>()).copy_from_slice(&freed.to_ne_bytes());
+        // who cannot be told waits, as for a process that never calls
+        let (refused, _) = self.post(rank, Head { content: Content::Over, lost: false, epoch }, batch);
+        refused.into_iter().for_each(|batch| self.recycle(batch));
+    }
+
     /// Leaves memory to messages that may still be under way, in buffers of the rings too if
     /// `in_buffers`. Nothing is added any more.
     pub fn abandon(&mut self, in_buffers: bool) {
@@ -360,6 +401,10 @@ impl State {
             }
             Content::Results => self.place(source, &bytes[HEADER..length]),
             Content::Acknowledgement => Ok(()),
+            Content::Over => {
+                self.note_over(bytes[HEADER..length].try_into().map_or(source, u32::from_ne_bytes), header.epoch);
+                Ok(())
+            }
             Content::Last => Err(Error::Internal("the end of an epoch came as a message".into()).into()),
         }
     }
@@ -562,4 +607,11 @@ impl State {
             }
         }
     }
+}
+
+/// Returns the error of a process that has not freed the window, as another one has.
+#[cold]
+pub fn freed_alone(rank: u32) -> Box<Error> {
+    let text = "it has freed the window, or finalized MPI, while others have called MPIX_Sparse_window_fence".into();
+    Error::Remote { rank, class: Class::RmaSync, text }.into()
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::{self, Patience};
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{MPI_Op, Op, message};
+use crate::mpi::{self, MPI_Op, Op, message};
 use crate::observe::{self, Record};
 use crate::progress::{Advance, Outstanding};
 use crate::select::hints::SparseHints;
@@ -204,9 +204,31 @@ impl Window {
         done
     }
 
+    /// Notes that a process may not have applied all operations.
+    pub(super) fn list(&mut self, target: u32) {
+        if !std::mem::replace(&mut self.state.peer(target).listed, true) {
+            self.listed.push(target);
+        }
+    }
+
+    /// Closes a window that was not freed before MPI ends, and tells the others: one of them may be
+    /// in a fence.
+    pub(super) fn finalize(&mut self) {
+        if self.failure.is_none() && mpi::is_usable() {
+            let (rank, epoch) = (self.rank, self.state.epoch.wrapping_sub(1));
+            (0..self.size()).filter(|&other| other != rank).for_each(|other| self.state.tell_over(other, rank, epoch));
+        }
+        self.close();
+    }
+
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their
-    /// way, whose memory stays.
+    /// way, whose memory stays. They must not meet the receives of a later communicator: where not
+    /// all processes free the window, receives and communicators stay, too.
     pub(super) fn close(&mut self) {
+        if self.state.over.is_some() {
+            let communicators = (Arc::clone(&self.comm), Arc::clone(&self.exchanges));
+            std::mem::forget((communicators, self.receives.take()));
+        }
         self.receives = None;
         self.state.abandon(self.failure.is_some());
         self.state.elements.close();
@@ -240,7 +262,9 @@ impl Held<'_, Window> {
         let outstanding = Arc::clone(&self.outstanding);
         while !done(self) {
             self.let_others();
-            if self.poll()? {
+            let came = self.poll()?;
+            self.state.check_epoch()?;
+            if came {
                 backoff.reset();
                 continue;
             }
@@ -270,13 +294,6 @@ impl Held<'_, Window> {
             }
         }
         Ok(())
-    }
-
-    /// Notes that a process may not have applied all operations.
-    fn list(&mut self, target: u32) {
-        if !std::mem::replace(&mut self.state.peer(target).listed, true) {
-            self.listed.push(target);
-        }
     }
 
     /// Sends a process's batch, once that process has acknowledged enough of the earlier ones.

@@ -42,7 +42,7 @@ impl Step {
                     let (operator, element) = loops.loops()?;
                     Step::Fold(operator, element)
                 }
-                Operator::Combine(Combining::Block(_)) => return None,
+                Operator::Combine(Combining::Block { .. }) => return None,
             },
         })
     }

@@ -243,7 +243,7 @@ unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function
                 let code = function(to_int(m.source), to_int(count), at.cast(), context);
                 if code == mpi::success() { Ok(()) } else { Err(Error::Callback { code, source_rank: m.source }.into()) }
             };
-            exchange.wait_with(|inbox, new| {
+            exchange.wait_for_each(|inbox, new| {
                 for m in &inbox.messages[new] {
                     if failed.is_ok() {
                         failed = deliver(m);

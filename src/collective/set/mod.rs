@@ -421,10 +421,16 @@ fn single_copies(team: &Team, hints: &mut Hints) -> Result<Copied> {
         SingleCopy::Away => Copied::Away,
         SingleCopy::Auto if team.size() < 2 => Copied::Never,
         SingleCopy::Auto => match machine::copies::learn(team)? {
-            Some((from, origin)) => {
-                hints.learn_single_copy(from, origin);
-                if from == copies::NEVER { Copied::Away } else { Copied::From(from) }
+            Some((copies::NEVER, origin)) => {
+                hints.learn_single_copy(copies::NEVER, origin);
+                Copied::Away
             }
+            Some((from, origin)) => {
+                let from = if team.oversubscribed() { from.min(copies::SHARED_CORES) } else { from };
+                hints.learn_single_copy(from, origin);
+                Copied::From(from)
+            }
+            None if team.oversubscribed() => Copied::From(copies::SHARED_CORES),
             None => Copied::From(u64::MAX),
         },
     })
