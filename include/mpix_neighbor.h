@@ -2331,7 +2331,8 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
  * - `mpix_window_batch` (4032): bytes of a batch, 64 to 1048576; inside a node it is 4 times as
  *   long. The least of all processes' values counts; a batch takes at least one operation.
  * - `mpix_window_aggregate` (`false`): `true` combines accumulations of one element, one after the
- *   other by one operator that commutes, before they are sent.
+ *   other by one operator that commutes, before they are sent. The caller then applies the
+ *   operator, one of the program's too, while it uses the window.
  * - `mpix_sparse` and the other hints of `MPIX_Sparse_exchange`: how epochs end.
  *
  * Collective over `comm`.
@@ -2552,8 +2553,9 @@ int MPIX_Sparse_window_add_operator(MPI_Op op, MPIX_Sparse_window window);
  *   has failed.
  * - `MPI_ERR_OP`: Another process used an operator that this one has not added. What it returns is
  *   zeros.
- * - `MPI_ERR_RMA_SYNC`: Some processes have freed the window, or finalized MPI with it, and others
- *   have not. One that does not learn it in this call does in its next flush, fence or free.
+ * - `MPIX_ERR_MISMATCH`: Other processes free the window in place of this fence, as all learn; the
+ *   operations of the epoch have been applied. Or a process has finalized MPI before it has freed
+ *   the window. The window is of no more use.
  *
  * Cost: One sparse exchange of the last batches; if operations return something, a message back for
  * each of these. */
@@ -2589,11 +2591,11 @@ int MPIX_Sparse_window_flush(MPIX_Sparse_window window);
  * - `MPI_ERR_ARG`: The pointer is NULL, or the window has been freed.
  * - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
  *   the window. The window is not freed.
- * - `MPI_ERR_RMA_SYNC`: Not all processes free the window: others have called a fence, and end the
- *   epoch with this one. The window is freed nevertheless.
+ * - `MPIX_ERR_MISMATCH`: As for `MPIX_Sparse_window_fence`: other processes call a fence, now or in
+ *   the epoch before. The window is freed nevertheless.
  * - `MPI_ERR_OTHER`: As for `MPIX_Sparse_window_fence`. The window is freed nevertheless.
  *
- * Cost: A flush and a fence, in which each process has a message for the next one. */
+ * Cost: A flush and a fence. */
 int MPIX_Sparse_window_free(MPIX_Sparse_window *window);
 
 /* ---- LogGP parameters

@@ -99,7 +99,9 @@ impl Outstanding {
     }
 
     /// Waits until `done` returns true, advancing all requests meanwhile. `yields`: a waiting
-    /// process must yield its core.
+    /// process must yield its core. It does so after each turn in vain: one moves all requests
+    /// forward, and 15 before the first yield made plans beside an open window take 2 to 2.6 times
+    /// as long (examples/ghost.c, 4 to 16 processes on 2 cores).
     pub fn until(&self, yields: bool, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
         let mut backoff = Backoff::new(if yields { Pace::YIELDING } else { Pace::POLLING });
         while !done()? {

@@ -2,6 +2,7 @@
    NULL, a window that an operator of another one uses during its fence, and accumulations by
    operators of the program's that are combined before they are sent. */
 #include "test.h"
+#include <stddef.h>
 
 static MPI_Comm comm;
 static MPIX_Sparse_window window;
@@ -168,7 +169,7 @@ static void in_a_fence(void) {
 /* ---- accumulations of one element are combined before they are sent, if the operator commutes */
 
 typedef struct {
-  double sum;
+  _Alignas(64) double sum;
   int last;
 } pair; /* has a gap at its end */
 
@@ -177,6 +178,7 @@ static int combined;
 static void adds(void *in, void *inout, int *count, MPI_Datatype *type) {
   (void)type;
   pair *a = in, *b = inout;
+  CHECK(((uintptr_t)in | (uintptr_t)inout) % 64 == 0, "%p, %p: not aligned", in, inout);
   for (int i = 0; i < *count; i++) b[i].sum += a[i].sum, b[i].last = a[i].last > b[i].last ? a[i].last : b[i].last;
   combined += *count;
 }
@@ -193,7 +195,8 @@ static void aggregated(int commutes) {
   enum { N = 20, ELEMENTS = 3 };
   pair m[ELEMENTS], value;
   MPI_Datatype members, type;
-  MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT}, &members);
+  MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, offsetof(pair, last)}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT},
+                         &members);
   MPI_Type_create_resized(members, 0, sizeof(pair), &type);
   MPI_Type_commit(&type);
   MPI_Op op;
@@ -224,6 +227,25 @@ static void aggregated(int commutes) {
   MPI_Type_free(&type), MPI_Type_free(&members);
 }
 
+/* by an operator of MPI's that only MPI applies, to values at any address */
+static void aggregated_by_mpi(void) {
+  enum { N = 21, ELEMENTS = 3 };
+  short m[ELEMENTS] = {0};
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_window_aggregate", "true");
+  OK(MPIX_Sparse_window_create(m, ELEMENTS, MPI_SHORT, info, comm, &window));
+  for (int k = 0; k < N; k++)
+    for (MPI_Aint i = 0; i < ELEMENTS; i++) {
+      short value = (short)(k + i);
+      for (int p = 0; p < test_size; p++) OK(MPIX_Sparse_window_accumulate(&value, 1, p, &i, MPI_SUM, window));
+    }
+  OK(MPIX_Sparse_window_fence(window));
+  for (int i = 0; i < ELEMENTS; i++) CHECK(m[i] == test_size * N * (10 + i), "%d: %d", i, m[i]);
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   comm = test_duplicate();
@@ -231,7 +253,7 @@ int main(int argc, char **argv) {
   no_op();
   null();
   in_a_fence();
-  aggregated(1), aggregated(0);
+  aggregated(1), aggregated(0), aggregated_by_mpi();
   MPI_Comm_free(&comm);
   return test_finish();
 }

@@ -208,7 +208,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
     let send = |(t, edge): (&Neighbor, &Edge)| {
         t.rank.map(|target| Outgoing { target, block: bytes_at((&raw const *edge).cast(), bytes), bytes, device: false })
     };
-    let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true };
+    let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true, marks: 0 };
     let shared = sparse::context(comm)?;
     // SAFETY: the caller vouches for the handle.
     let (hints, understood) = unsafe { sparse_hints(info) };

@@ -163,7 +163,7 @@ impl Lane {
         // SAFETY: the buffer is borrowed until the exchange is done, and `run` leaks it after an
         // error; the datatype is predefined.
         let mut exchange =
-            unsafe { Exchange::start(&self.context, Some(&self.hints), Sends { list, dense: true }, Form::Blocking) }?;
+            unsafe { Exchange::start(&self.context, Some(&self.hints), Sends { list, dense: true, marks: 0 }, Form::Blocking) }?;
         exchange.wait()?;
         drop(exchange.take());
         Ok(())

@@ -96,7 +96,7 @@ impl PostedReceives {
 }
 
 /// Returns zeros, which take memory once they are written to.
-pub fn zeros(length: usize) -> Result<Vec<u128>> {
+fn zeros(length: usize) -> Result<Vec<u128>> {
     let no_memory = || Error::NoMemory { bytes: length.saturating_mul(size_of::<u128>()) };
     let layout = Layout::array::<u128>(length).map_err(|_| no_memory())?;
     if layout.size() == 0 {

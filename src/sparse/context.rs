@@ -407,9 +407,11 @@ impl ExchangeContext {
         ProtocolChoice { protocol: Protocol::Nbx, why: unable }
     }
 
-    /// Ends the running exchange, whose calls took an encoded `time` on this process.
-    pub(super) fn finish(&mut self, time: u16) {
-        if let Some(largest) = self.transport.learned.take() {
+    /// Ends the running exchange, whose calls took an encoded `time` on this process. Returns the
+    /// marks of all processes.
+    pub(super) fn finish(&mut self, time: u16) -> u8 {
+        let learned = self.transport.learned.take();
+        if let Some(largest) = learned {
             self.stats = Some(largest);
             // the duration that travels with an exchange is that of the one before
             if let Some(ticket) = self.ticket.take() {
@@ -420,6 +422,7 @@ impl ExchangeContext {
         self.transport.time = time;
         self.ticket = self.chooser.ticket();
         self.running = false;
+        learned.map_or(0, |largest| largest.marks)
     }
 
     /// Describes, in a few lines, which protocol served the last exchange, and why.

@@ -26,6 +26,8 @@ pub struct Exchange {
     run: Option<Run>,
     /// Its end has been noted in the context.
     ended: bool,
+    /// The marks of all processes, once it has ended.
+    marks: u8,
     /// Seconds that calls have spent in this exchange so far, if the chooser wants to know.
     spent: Option<f64>,
     /// True if it is among the requests that the process moves forward.
@@ -99,6 +101,7 @@ impl Exchange {
             arrivals: Arrivals::default(),
             run: None,
             ended: false,
+            marks: 0,
             spent: None,
             listed: false,
             failure: None,
@@ -196,7 +199,7 @@ impl Exchange {
             }
             // the next exchange shares this time with all processes and passes it to the chooser
             let time = self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds));
-            self.context.hold().finish(time);
+            self.marks = self.context.hold().finish(time);
         }
         // whoever asks gets the error: the process may have been moved forward by another call
         self.loss.error.clone().map_or(Ok(()), Err)
@@ -268,6 +271,12 @@ impl Exchange {
     /// Returns the context of the communicator.
     pub fn context(&self) -> &Shared {
         &self.context
+    }
+
+    /// Returns which [marks](Sends::marks) any process has set. For an exchange that has ended; 0
+    /// by `pcx_library`, whose sum by MPI has no room for them.
+    pub fn marks(&self) -> u8 {
+        self.marks
     }
 
     /// Returns the processes whose messages to this one were lost. For an exchange that has ended.

@@ -31,6 +31,8 @@ pub struct Sends {
     pub list: Vec<Outgoing>,
     /// True if the elements are contiguous in memory, so that a plain copy packs them.
     pub dense: bool,
+    /// Two marks. At the end of the exchange all processes know which of them any process has set.
+    pub marks: u8,
 }
 
 impl Outgoing {

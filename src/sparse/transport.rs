@@ -108,7 +108,7 @@ impl Transport {
     pub fn stats(&self, sends: &Sends) -> Stats {
         let others = sends.list.iter().filter(|o| o.target != self.rank);
         let (messages, bytes) = others.fold((0u64, 0u64), |(n, sum), o| (n + 1, sum.saturating_add(o.bytes)));
-        Stats::new(self.time, messages, bytes)
+        Stats { marks: sends.marks, ..Stats::new(self.time, messages, bytes) }
     }
 
     /// Records the maximum stats of all processes.

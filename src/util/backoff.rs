@@ -100,7 +100,7 @@ impl Pace {
     /// A process that cannot tell whether it has a core of its own.
     pub const UNSURE: Pace = Pace { polls: 99, yields: ALWAYS, ..NEVER };
 
-    /// A process that others may need the core of to get ready.
+    /// A process that others may need the core of to get ready, or one whose polls take long.
     pub const YIELDING: Pace = Pace { polls: 0, yields: ALWAYS, ..NEVER };
 
     /// A wait of which nobody measures the time.

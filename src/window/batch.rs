@@ -64,7 +64,7 @@ pub enum Content {
     Results,
     /// Nothing: the message acknowledges batches.
     Acknowledgement,
-    /// The rank of a process that has freed the window while others have not.
+    /// The rank of a process that finalizes MPI with the window.
     Over,
 }
 
@@ -80,8 +80,6 @@ pub struct Header {
     pub content: Content,
     /// True if operations before these could not be sent.
     pub lost: bool,
-    /// For the last batch of an epoch: true if the sender frees the window.
-    pub frees: bool,
     /// The sender's epoch; wraps around.
     pub epoch: u32,
     /// Batches from the receiver that the sender has applied so far; wraps around.
@@ -98,7 +96,6 @@ impl Header {
         let mut bytes = [0; HEADER];
         bytes[0] = self.content as u8;
         bytes[1] = self.lost.into();
-        bytes[2] = self.frees.into();
         bytes[4..8].copy_from_slice(&self.epoch.to_ne_bytes());
         bytes[8..12].copy_from_slice(&self.applied.to_ne_bytes());
         bytes[12..16].copy_from_slice(&self.before.to_ne_bytes());
@@ -111,7 +108,6 @@ impl Header {
         Header {
             content: Content::ALL[usize::from(message[0])],
             lost: message[1] != 0,
-            frees: message[2] != 0,
             epoch: number(4),
             applied: number(8),
             before: number(12),
@@ -498,8 +494,7 @@ mod tests {
     use super::*;
     use crate::util::random::Random;
 
-    const HEADER_OF_ALL: Header =
-        Header { content: Content::Last, lost: true, frees: false, epoch: 7, applied: u32::MAX, before: 3 };
+    const HEADER_OF_ALL: Header = Header { content: Content::Last, lost: true, epoch: 7, applied: u32::MAX, before: 3 };
 
     #[test]
     fn headers_arrive_as_they_were() {

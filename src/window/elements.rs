@@ -3,13 +3,12 @@
 use crate::datatype::buffers::{Blocks, Located, Names, Shape, enlarge};
 use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
-use crate::error::Result;
+use crate::error::{Argument, Result};
 use crate::exec::accumulate::block::{Block, Tools};
 use crate::exec::elements::Elements as Loops;
-use crate::exec::scratch::Scratch;
+use crate::exec::scratch::{Room, Scratch};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
-use crate::mpi::posted::zeros;
 use crate::mpi::{Datatype, Op};
 use crate::util::cast::{to_int, to_offset, to_usize};
 
@@ -86,7 +85,7 @@ pub struct Elements {
     scratch: Scratch,
     packed: Vec<u8>,
     /// Memory of an element outside of the window, once values have been combined there.
-    apart: Vec<u128>,
+    apart: Scratch,
 }
 
 impl Elements {
@@ -104,7 +103,7 @@ impl Elements {
         };
         let (size, extent, (low, length)) = (to_usize(size), lent.extent()?, lent.true_extent()?);
         let bounds = (low, low.saturating_add(length));
-        let (scratch, packed, apart) = (Scratch::default(), Vec::new(), Vec::new());
+        let (scratch, packed, apart) = (Scratch::default(), Vec::new(), Scratch::default());
         let datatype = Some(datatype);
         Ok(Elements { base, count, datatype, extent, size, bounds, packing, plain, known, scratch, packed, apart })
     }
@@ -335,13 +334,21 @@ impl Elements {
     /// Combines a value with another one. Both are data of an element.
     pub fn combine_values(&mut self, into: &mut [u8], value: &[u8], how: &Combining, self_comm: &Comm) -> Result<()> {
         assert_eq!((into.len(), value.len()), (self.size, self.size), "the data of an element");
-        match how {
-            // SAFETY: both are data of an element.
-            Combining::Loops(loops) => unsafe { loops.combine(into.as_mut_ptr(), value.as_ptr(), value.len()) },
-            Combining::Block { block, .. } => {
-                let at = self.apart()?;
-                // SAFETY: the memory has room for an element's data.
-                unsafe {
+        // SAFETY: both are data of an element; the memory apart has room for one.
+        unsafe {
+            match how {
+                // our own loops alone take values wherever they lie
+                Combining::Loops(loops) if loops.loops().is_some() => {
+                    loops.combine(into.as_mut_ptr(), value.as_ptr(), value.len())
+                }
+                Combining::Loops(loops) => {
+                    let at = self.apart()?;
+                    self.store(into, at, self_comm)?;
+                    loops.combine(at.wrapping_offset(self.plain.unwrap_or(0)), value.as_ptr(), value.len())?;
+                    self.load(at, into, self_comm)
+                }
+                Combining::Block { block, .. } => {
+                    let at = self.apart()?;
                     self.store(into, at, self_comm)?;
                     self.combine_by_mpi(at, value, block, self_comm)?;
                     self.load(at, into, self_comm)
@@ -350,17 +357,12 @@ impl Elements {
         }
     }
 
-    /// Returns the address of an element outside of the window, which has memory for its data.
+    /// Returns the address of an element outside of the window, which has memory for its data, and
+    /// is as well aligned as any element.
     fn apart(&mut self) -> Result<*mut u8> {
-        let unit: i64 = to_int(size_of::<u128>());
-        // as well aligned as any element
-        let begin = self.bounds.0.div_euclid(unit);
-        let bytes = self.bounds.1.saturating_sub(begin.saturating_mul(unit)).max(0);
-        let units = to_usize(bytes).div_ceil(size_of::<u128>());
-        if self.apart.len() < units {
-            self.apart = zeros(units)?;
-        }
-        Ok(self.apart.as_mut_ptr().wrapping_offset(to_offset(-begin)).cast())
+        let room = Room::of(&self.located(self.base), self.extent, || Argument::new(WINDOW.count))?;
+        self.apart.hold(room, 1)?;
+        Ok(self.apart.places(room).at(0))
     }
 
     /// Combines a value with the element at `at`.

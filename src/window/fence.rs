@@ -2,9 +2,8 @@
 
 use super::batch::{Batch, Content, Header, SPARE};
 use super::guarded::{Guarded, Held};
-use super::state::freed_alone;
 use super::window::{OPERATIONS, Shared, Window};
-use crate::error::{Class, Error, Result};
+use crate::error::{Error, Result};
 use crate::mpi::message::bytes_at;
 use crate::observe::FENCE;
 use crate::sparse::messages::{Outgoing, Sends};
@@ -15,8 +14,16 @@ use crate::util::cast::to_usize;
 /// one of them must not keep it from serving the rest.
 const WAITS: usize = 3;
 
-/// Ends an epoch: applies all operations of all processes on all elements. Collective. Fails if
-/// processes are found to free the window instead.
+/// What a process does at the end of an epoch, as a mark that travels with the exchange: it frees
+/// the window, or goes on.
+const FREES: u8 = 1;
+const GOES_ON: u8 = 2;
+
+/// What all processes have to agree on then.
+const LAST_CALL: &str = "the call that ends the epoch (MPIX_Sparse_window_fence or MPIX_Sparse_window_free)";
+
+/// Ends an epoch: applies all operations of all processes on all elements. Collective. Fails on
+/// all processes if some free the window instead.
 ///
 /// Cost: one sparse exchange of the last batches, and for operations that return something a
 /// message back.
@@ -36,9 +43,9 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
     let (mut begun, observed) = {
         let mut window = window.hold()?;
         window.check_free()?;
-        let ends = window.state.check_epoch();
+        // a notice may have come
+        let ends = window.poll().and_then(|_| window.state.check_epoch());
         window.keep(ends)?;
-        window.state.frees = frees;
         let observed = window.observe();
         observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
         let begun = window.begin_fence(frees);
@@ -57,15 +64,24 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
     let mut held = window.hold()?;
     let ended = if begun.exchange.has_ended() {
         // one that has lost a message has told its target, and the others wait for this process
-        let ended = held.end_fence(begun, frees);
+        let uneven = begun.exchange.marks() == FREES | GOES_ON;
+        let ended = held.end_fence(begun);
         if let Err(lost) = exchanged {
             held.state.loss.get_or_insert(lost);
         }
-        ended
+        if uneven {
+            let why: Box<Error> = Error::Disagreement { what: LAST_CALL }.into();
+            held.state.over = Some((held.state.epoch, why.clone()));
+            ended.and(Err(why))
+        } else {
+            ended
+        }
     } else {
         // they may still be on their way
         std::mem::forget(begun.last);
-        exchanged
+        // one that finalizes MPI may be found to be gone before its notice is read
+        let ends = held.poll().and_then(|_| held.state.check_epoch());
+        ends.and(exchanged)
     };
     // also if this process has failed: the others are in the next one
     held.state.end_epoch();
@@ -79,11 +95,10 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
     outcome
 }
 
-/// Applies all operations, and ends the window's use of its memory. Collective. Fails if processes
-/// are found to call a fence instead, which end the epoch with the caller.
+/// Applies all operations, and ends the window's use of its memory. Collective. Fails if
+/// others call a fence instead, which ends the epoch with the caller.
 ///
-/// Cost: a flush, and a fence in which each process has a message for the next one: who frees the
-/// window is told apart from who does not.
+/// Cost: a flush and a fence.
 ///
 /// # Safety
 /// As for [`fence`].
@@ -129,39 +144,31 @@ impl Window {
         (self.is_fencing, self.until_poll) = (true, 0);
     }
 
-    /// Returns the ranks before and after the caller's. `None` if there is no other process.
-    fn around(&self) -> Option<(u32, u32)> {
-        let (rank, size) = (self.rank, self.size());
-        (size > 1).then(|| ((rank + size - 1) % size, (rank + 1) % size))
-    }
-
     /// Starts the exchange of the last batches of the epoch. It makes nothing that takes all
-    /// processes, as nobody would serve the others meanwhile. If the caller `frees` the window, the
-    /// next process is told.
+    /// processes, as nobody would serve the others meanwhile. `frees`: whether the caller frees the
+    /// window, which all learn.
     fn begin_fence(&mut self, frees: bool) -> Result<Begun> {
         let applied = self.state.apply_waiting(self.rank);
         // the others are told
         let lost = self.keep(applied).is_err() || self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
-        let told = self.around().map(|(_, next)| next).filter(|_| frees);
-        told.into_iter().for_each(|next| self.list(next));
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
             let peer = self.state.peer(target);
             peer.listed = false;
-            if peer.batch.is_empty() && peer.has_applied_all() && !lost && told != Some(target) {
+            if peer.batch.is_empty() && peer.has_applied_all() && !lost {
                 continue;
             }
             let mut batch = self.state.take_batch(target);
             let mut header = self.state.header(target, Content::Last);
-            (header.lost, header.frees) = (lost, frees);
+            header.lost = lost;
             self.state.peer(target).reported = header.applied;
             let message = batch.message_with_spare(header);
             let (block, bytes) = (bytes_at(message.as_ptr(), message.len() as u64), message.len() as u64);
             list.push(Outgoing { target, block, bytes, device: false });
             last.push(batch);
         }
-        let sends = Sends { list, dense: true };
+        let sends = Sends { list, dense: true, marks: if frees { FREES } else { GOES_ON } };
         // SAFETY: the batches are kept until the exchange is done.
         let exchange = unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Nonblocking) };
         match exchange {
@@ -181,7 +188,7 @@ impl Window {
 
 impl Held<'_, Window> {
     /// Applies what the exchange has brought, and waits until nothing is under way.
-    fn end_fence(&mut self, mut begun: Begun, frees: bool) -> Result<()> {
+    fn end_fence(&mut self, mut begun: Begun) -> Result<()> {
         begun.last.into_iter().for_each(|batch| self.state.recycle(batch));
         let arrived = begun.exchange.take();
         let mut ended = Ok(());
@@ -189,13 +196,10 @@ impl Held<'_, Window> {
             // it may wait for results
             ended = ended.and(self.state.tell_lost(source));
         }
-        let before = self.around().map(|(before, _)| before);
-        let mut before_frees = false;
         for message in &arrived.messages {
             // SAFETY: the message has arrived.
             let bytes = unsafe { std::slice::from_raw_parts(message.at, to_usize(message.bytes)) };
             let (source, header) = (message.source, Header::of(bytes));
-            before_frees |= header.frees && before == Some(source);
             let is_there = |window: &mut Window| header.lost || window.state.peer(source).applied == header.before;
             ended = ended.and(self.wait_on(is_there));
             if !is_there(self) {
@@ -206,30 +210,7 @@ impl Held<'_, Window> {
             ended = ended.and(applied);
         }
         let done = self.wait_on(|window| window.state.is_done());
-        ended.and(done)?;
-        if let Some(before) = before
-            && before_frees != frees
-            && !begun.exchange.lost_sources().contains(&before)
-        {
-            return Err(self.end_alone(before, frees));
-        }
-        // who is told by others has ended this epoch with all of them, and gets the error later
-        Ok(())
-    }
-
-    /// Ends the window, as the caller `frees` it and the process `before` it does not, or the other
-    /// way round. Returns the error.
-    #[cold]
-    fn end_alone(&mut self, before: u32, frees: bool) -> Box<Error> {
-        let epoch = self.state.epoch;
-        if !frees {
-            self.state.note_over(before, epoch);
-            return freed_alone(before);
-        }
-        let text = "it has called MPIX_Sparse_window_fence, while this process frees the window".into();
-        let why: Box<Error> = Error::Remote { rank: before, class: Class::RmaSync, text }.into();
-        self.state.over = Some((epoch, why.clone()));
-        why
+        ended.and(done)
     }
 
     /// Waits until `done` returns true, also after errors of others. Returns the first one.

@@ -85,10 +85,9 @@ pub struct State {
     given_up: Vec<u32>,
     /// The first operation of another process that could not be applied, or was lost.
     pub loss: Option<Box<Error>>,
-    /// The last epoch that ends, and why, once processes have freed the window and others have not.
+    /// The last epoch that ends, and why, once processes have freed the window, or finalized MPI
+    /// with it, and others have not.
     pub over: Option<(u32, Box<Error>)>,
-    /// True once this process frees the window.
-    pub frees: bool,
     /// The rank after this process's.
     next: u32,
     /// The data of an element whose data is not contiguous, once there has been one.
@@ -127,7 +126,6 @@ impl State {
             given_up: Vec::new(),
             loss: None,
             over: None,
-            frees: false,
             next: (rank + 1) % size,
             packed: Default::default(),
             before: Vec::new(),
@@ -180,7 +178,7 @@ impl State {
         let (epoch, is_behind) = (self.epoch, self.has_unsent(rank));
         let peer = self.peer(rank);
         let applied = if is_behind { peer.reported } else { peer.applied };
-        Header { content, lost: false, frees: false, epoch, applied, before: peer.sent }
+        Header { content, lost: false, epoch, applied, before: peer.sent }
     }
 
     fn has_unsent(&self, rank: u32) -> bool {
@@ -327,15 +325,15 @@ impl State {
         self.answer(source, Head { content: Content::Results, lost: true, epoch }, nothing)
     }
 
-    /// Notes that a process has freed the window at the end of an epoch, which others have ended by
-    /// a fence, and tells the next process. That passes it on, up to one that has freed the window
-    /// itself: those after it may have done so, too, and listen no more.
+    /// Notes that a process finalizes MPI with the window after an epoch, and tells the next
+    /// process, which passes it on.
     #[cold]
-    pub fn note_over(&mut self, freed: u32, epoch: u32) {
+    fn note_over(&mut self, ended: u32, epoch: u32) {
         if self.over.is_none() {
-            self.over = Some((epoch, freed_alone(freed)));
-            if !self.frees || epoch != self.epoch {
-                self.tell_over(self.next, freed, epoch);
+            let text = "it has finalized MPI before it has freed the window".into();
+            self.over = Some((epoch, Error::Remote { rank: ended, class: Class::Mismatch, text }.into()));
+            if self.next != ended {
+                self.tell_over(ended, epoch);
             }
         }
     }
@@ -349,11 +347,12 @@ impl State {
         }
     }
 
-    /// Tells a process that one has freed the window at the end of an epoch.
+    /// Tells the next process that one finalizes MPI after an epoch.
     #[cold]
-    pub fn tell_over(&mut self, rank: u32, freed: u32, epoch: u32) {
+    pub fn tell_over(&mut self, ended: u32, epoch: u32) {
+        let rank = self.next;
         let mut batch = self.fresh(rank);
-        batch.append(size_of::<u32>()).copy_from_slice(&freed.to_ne_bytes());
+        batch.append(size_of::<u32>()).copy_from_slice(&ended.to_ne_bytes());
         // who cannot be told waits, as for a process that never calls
         let (refused, _) = self.post(rank, Head { content: Content::Over, lost: false, epoch }, batch);
         refused.into_iter().for_each(|batch| self.recycle(batch));
@@ -607,11 +606,4 @@ impl State {
             }
         }
     }
-}
-
-/// Returns the error of a process that has not freed the window, as another one has.
-#[cold]
-pub fn freed_alone(rank: u32) -> Box<Error> {
-    let text = "it has freed the window, or finalized MPI, while others have called MPIX_Sparse_window_fence".into();
-    Error::Remote { rank, class: Class::RmaSync, text }.into()
 }

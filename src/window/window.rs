@@ -143,7 +143,7 @@ impl Window {
 
     /// Takes what has come, answers, and takes back batches that have been sent. Never waits.
     /// Returns true if something has come.
-    fn poll(&mut self) -> Result<bool> {
+    pub(super) fn poll(&mut self) -> Result<bool> {
         let sent = self.state.send_unsent();
         self.state.apply_early()?;
         let mut came = self.state.take_from_memory()?;
@@ -205,7 +205,7 @@ impl Window {
     }
 
     /// Notes that a process may not have applied all operations.
-    pub(super) fn list(&mut self, target: u32) {
+    fn list(&mut self, target: u32) {
         if !std::mem::replace(&mut self.state.peer(target).listed, true) {
             self.listed.push(target);
         }
@@ -214,20 +214,19 @@ impl Window {
     /// Closes a window that was not freed before MPI ends, and tells the others: one of them may be
     /// in a fence.
     pub(super) fn finalize(&mut self) {
-        if self.failure.is_none() && mpi::is_usable() {
-            let (rank, epoch) = (self.rank, self.state.epoch.wrapping_sub(1));
-            (0..self.size()).filter(|&other| other != rank).for_each(|other| self.state.tell_over(other, rank, epoch));
+        if self.size() > 1 && self.state.over.is_none() && mpi::is_usable() && self.comm.is_whole().is_ok() {
+            self.state.tell_over(self.rank, self.state.epoch.wrapping_sub(1));
         }
         self.close();
     }
 
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their
-    /// way, whose memory stays. They must not meet the receives of a later communicator: where not
-    /// all processes free the window, receives and communicators stay, too.
+    /// way, whose memory stays. Where not all processes free the window, its communicators stay,
+    /// too: messages must not meet the receives of a later one, nor can MPI's windows be freed by
+    /// some.
     pub(super) fn close(&mut self) {
         if self.state.over.is_some() {
-            let communicators = (Arc::clone(&self.comm), Arc::clone(&self.exchanges));
-            std::mem::forget((communicators, self.receives.take()));
+            std::mem::forget((Arc::clone(&self.comm), Arc::clone(&self.exchanges)));
         }
         self.receives = None;
         self.state.abandon(self.failure.is_some());

@@ -101,7 +101,7 @@ impl Arguments {
             match kept {
                 Ok((destination, Kept { sends, kind, sendtype })) => {
                     let kept = if keep == Keep::Plan { sends.list.clone() } else { Vec::new() };
-                    let kept = Sends { list: kept, dense: sends.dense };
+                    let kept = Sends { list: kept, dense: sends.dense, marks: 0 };
                     let exchange = Exchange::start(&context, hints.as_ref(), sends, form)?;
                     Ok(Ok(Started { exchange, destination, kind, sendtype, sends: kept }))
                 }
@@ -244,7 +244,7 @@ impl SendSide {
                 let device = devices.as_ref().map_or(Ok(false), |devices| devices.hold_block(&block))?;
                 list.push(Outgoing { target, block, bytes: bytes as u64, device });
             }
-            Ok(Sends { list, dense })
+            Ok(Sends { list, dense, marks: 0 })
         }
     }
 }

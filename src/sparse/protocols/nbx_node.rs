@@ -120,7 +120,7 @@ impl Run {
                 let bytes = size_of_val(&e[..]) as u64;
                 Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes, device: false }
             });
-            let list = Sends { list: list.collect(), dense: true };
+            let list = Sends { list: list.collect(), dense: true, marks: 0 };
             // this process may be the one to distribute an envelope for its own node
             for own in list.list.iter().filter(|o| o.target == transport.rank) {
                 // SAFETY: the envelope is alive.
