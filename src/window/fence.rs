@@ -43,8 +43,10 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
     let (mut begun, observed) = {
         let mut window = window.hold()?;
         window.check_free()?;
-        // a notice may have come
-        let ends = window.poll().and_then(|_| window.state.check_epoch());
+        // a notice may have come; after another error the process still takes part
+        let polled = window.poll();
+        let _ = window.keep(polled);
+        let ends = window.state.check_epoch();
         window.keep(ends)?;
         let observed = window.observe();
         observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
@@ -111,9 +113,9 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
     };
     let mut window = window.hold()?;
     window.outstanding.remove(&window.progress);
-    let is_alone = window.state.over.is_some();
+    let all_free = window.state.over.is_none();
     window.close();
-    if !is_alone {
+    if all_free {
         window.exchanges.hold().free_window_if_idle();
     }
     outcome
