@@ -308,6 +308,13 @@ static inline void print_line(const char *label, const char *where, const altern
   fflush(stdout);
 }
 
+/* one line: whether a ratio reaches its goal; none if it is no number */
+static inline void print_goal(const char *text, double ratio, double limit, int at_most) {
+  if (isnan(ratio)) return;
+  printf("# goal: %s: %.2f, %s %g: %s\n", text, ratio, at_most ? "at most" : "at least", limit,
+         (at_most ? ratio <= limit : ratio >= limit) ? "met" : "MISSED");
+}
+
 static inline void measure(const char *label, const alternative *list, int alternatives) {
   samples near, far;
   sample(list, alternatives, &near, &far);

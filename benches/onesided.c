@@ -250,12 +250,6 @@ static const char *time_runs(const alternative *list, double seconds[FORMS]) {
   return !line ? "all" : far ? "far" : "near";
 }
 
-static void print_goal(const char *text, double ratio, double limit, int at_most) {
-  if (isnan(ratio)) return;
-  printf("# goal: %s: %.2f, %s %g: %s\n", text, ratio, at_most ? "at most" : "at least", limit,
-         (at_most ? ratio <= limit : ratio >= limit) ? "met" : "MISSED");
-}
-
 /* One line: nanoseconds an operation, and the ratio to the library's. */
 static void run_case(const char *label, int operations, void (*const runs[FORMS])(problem *), void (*check)(const alternative *),
                      double seconds[FORMS]) {
