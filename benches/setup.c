@@ -73,9 +73,10 @@ static void expect(problem *p, const char *what) {
   }
 }
 
-/* `native` and `create` are the first two */
+/* `native` and `create` are the first two; without the preload library they are the same */
 static void judge(const char *lists, const char *where, const samples *s) {
-  if (me != 0 || s->count == 0) return;
+  const char *preload = getenv("LD_PRELOAD");
+  if (me != 0 || s->count == 0 || !preload || !strstr(preload, "mpix_neighbor")) return;
   char text[60];
   snprintf(text, sizeof text, "%s lists, %s, create / native", lists, where);
   print_goal(text, typical(s->times[1], s->count) / typical(s->times[0], s->count), 1.5, 1);
