@@ -2526,7 +2526,9 @@ int MPIX_Sparse_window_compare_and_swap_c(const void *origin,
  * function must not use the window that it is applied to: calls of the window fail with
  * `MPI_ERR_RMA_SYNC`.
  *
- * Local, but all processes add the same operators in the same order, before any of them uses one.
+ * Local, but all processes add the same operators in the same order, before any of them uses one. A
+ * fence finds one that has not been added; another order is not found, as MPI does not say what an
+ * operator calls.
  *
  * Errors:
  *
