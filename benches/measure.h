@@ -315,12 +315,22 @@ static inline void print_goal(const char *text, double ratio, double limit, int 
          (at_most ? ratio <= limit : ratio >= limit) ? "met" : "MISSED");
 }
 
-static inline void measure(const char *label, const alternative *list, int alternatives) {
+/* judge: what else is printed of the samples of a line, if there are any; or NULL */
+static inline void measure_and(const char *label, const alternative *list, int alternatives,
+                               void (*judge)(const char *label, const char *where, const samples *)) {
   samples near, far;
   sample(list, alternatives, &near, &far);
-  print_line(label, line ? "near" : "all", list, alternatives, &near);
-  print_line(label, "far", list, alternatives, &far);
+  samples *both[] = {&near, &far};
+  for (int k = 0; k < 2; k++) {
+    const char *where = k ? "far" : line ? "near" : "all";
+    print_line(label, where, list, alternatives, both[k]);
+    if (judge && me == 0 && both[k]->count > 0) judge(label, where, both[k]);
+  }
   release_samples(&near), release_samples(&far);
+}
+
+static inline void measure(const char *label, const alternative *list, int alternatives) {
+  measure_and(label, list, alternatives, NULL);
 }
 
 #endif

@@ -158,12 +158,6 @@ impl Elements {
         self.base.wrapping_offset(to_offset(index.cast_signed().wrapping_mul(self.extent)))
     }
 
-    /// Returns the address of the data of an element of the window, if that is contiguous.
-    #[inline]
-    pub fn data(&self, index: u64) -> *mut u8 {
-        self.address(index).wrapping_offset(self.plain.unwrap_or(0))
-    }
-
     /// Binds an operator to the elements. Calls MPI, which checks that they fit.
     pub fn bind(&mut self, op: Op, self_comm: &Comm) -> Result<Combining> {
         let mut block = Block::new(0);
@@ -320,15 +314,7 @@ impl Elements {
     #[inline]
     pub unsafe fn combine(&mut self, index: u64, value: &[u8], how: &Combining, self_comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the window.
-        unsafe {
-            match how {
-                Combining::Loops(loops) => loops.combine(self.data(index), value.as_ptr(), value.len()),
-                Combining::Block { block, .. } => {
-                    let at = self.address(index);
-                    self.combine_by_mpi(at, value, block, self_comm)
-                }
-            }
-        }
+        unsafe { self.combine_at(self.address(index), value, how, self_comm) }
     }
 
     /// Combines a value with another one. Both are data of an element.
@@ -336,24 +322,16 @@ impl Elements {
         assert_eq!((into.len(), value.len()), (self.size, self.size), "the data of an element");
         // SAFETY: both are data of an element; the memory apart has room for one.
         unsafe {
-            match how {
-                // our own loops alone take values wherever they lie
-                Combining::Loops(loops) if loops.loops().is_some() => {
-                    loops.combine(into.as_mut_ptr(), value.as_ptr(), value.len())
-                }
-                Combining::Loops(loops) => {
-                    let at = self.apart()?;
-                    self.store(into, at, self_comm)?;
-                    loops.combine(at.wrapping_offset(self.plain.unwrap_or(0)), value.as_ptr(), value.len())?;
-                    self.load(at, into, self_comm)
-                }
-                Combining::Block { block, .. } => {
-                    let at = self.apart()?;
-                    self.store(into, at, self_comm)?;
-                    self.combine_by_mpi(at, value, block, self_comm)?;
-                    self.load(at, into, self_comm)
-                }
+            // our own loops alone take values wherever they lie
+            if let Combining::Loops(loops) = how
+                && loops.loops().is_some()
+            {
+                return loops.combine(into.as_mut_ptr(), value.as_ptr(), value.len());
             }
+            let at = self.apart()?;
+            self.store(into, at, self_comm)?;
+            self.combine_at(at, value, how, self_comm)?;
+            self.load(at, into, self_comm)
         }
     }
 
@@ -365,10 +343,27 @@ impl Elements {
         Ok(self.apart.places(room).at(0))
     }
 
-    /// Combines a value with the element at `at`.
+    /// Combines a value with the element at `at`, which need not be in the window.
     ///
     /// # Safety
     /// The element must be writable.
+    #[inline]
+    unsafe fn combine_at(&mut self, at: *mut u8, value: &[u8], how: &Combining, self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the element.
+        unsafe {
+            match how {
+                Combining::Loops(loops) => {
+                    loops.combine(at.wrapping_offset(self.plain.unwrap_or(0)), value.as_ptr(), value.len())
+                }
+                Combining::Block { block, .. } => self.combine_by_mpi(at, value, block, self_comm),
+            }
+        }
+    }
+
+    /// The same by MPI.
+    ///
+    /// # Safety
+    /// As for [`Elements::combine_at`].
     #[cold]
     unsafe fn combine_by_mpi(&mut self, at: *mut u8, value: &[u8], block: &Block, self_comm: &Comm) -> Result<()> {
         let offset = at.addr().cast_signed().wrapping_sub(self.base.addr().cast_signed());

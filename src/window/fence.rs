@@ -65,8 +65,8 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
     let exchanged = begun.exchange.wait_while(ends);
     let mut held = window.hold()?;
     let ended = if begun.exchange.has_ended() {
-        // one that has lost a message has told its target, and the others wait for this process
         let uneven = begun.exchange.marks() == FREES | GOES_ON;
+        // one that has lost a message has told its target, and the others wait for this process
         let ended = held.end_fence(begun);
         if let Err(lost) = exchanged {
             held.state.loss.get_or_insert(lost);

@@ -204,13 +204,6 @@ impl Window {
         done
     }
 
-    /// Notes that a process may not have applied all operations.
-    fn list(&mut self, target: u32) {
-        if !std::mem::replace(&mut self.state.peer(target).listed, true) {
-            self.listed.push(target);
-        }
-    }
-
     /// Closes a window that was not freed before MPI ends, and tells the others: one of them may be
     /// in a fence.
     pub(super) fn finalize(&mut self) {
@@ -293,6 +286,13 @@ impl Held<'_, Window> {
             }
         }
         Ok(())
+    }
+
+    /// Notes that a process may not have applied all operations.
+    fn list(&mut self, target: u32) {
+        if !std::mem::replace(&mut self.state.peer(target).listed, true) {
+            self.listed.push(target);
+        }
     }
 
     /// Sends a process's batch, once that process has acknowledged enough of the earlier ones.

@@ -421,14 +421,11 @@ fn single_copies(team: &Team, hints: &mut Hints) -> Result<Copied> {
         SingleCopy::Away => Copied::Away,
         SingleCopy::Auto if team.size() < 2 => Copied::Never,
         SingleCopy::Auto => match machine::copies::learn(team)? {
-            Some((copies::NEVER, origin)) => {
-                hints.learn_single_copy(copies::NEVER, origin);
-                Copied::Away
-            }
             Some((from, origin)) => {
-                let from = if team.oversubscribed() { from.min(copies::SHARED_CORES) } else { from };
+                let is_less = from != copies::NEVER && team.oversubscribed();
+                let from = if is_less { from.min(copies::SHARED_CORES) } else { from };
                 hints.learn_single_copy(from, origin);
-                Copied::From(from)
+                if from == copies::NEVER { Copied::Away } else { Copied::From(from) }
             }
             None if team.oversubscribed() => Copied::From(copies::SHARED_CORES),
             None => Copied::From(u64::MAX),
