@@ -238,6 +238,28 @@ int main(int argc, char **argv) {
   says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), n > 3 ? tried : predicted, "");
   exchange(comm);
 
+  /* a graph that is too large for the model to compare: messages are tried in rounds that neighbors
+     negotiate */
+  setenv("MPIX_GRAPH_LIMIT", "1", 1);
+  for (int rounds = 0; rounds < 2; rounds++) {
+    slow_direct = rounds ? 2e-3 : 1e-3, slow_others = rounds ? 1e-3 : 2e-3;
+    edges(n - 1, rounds ? 150000 : 300000);
+    says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, rounds ? "distributed_coloring" : "direct");
+    CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
+    exchange(comm);
+    /* again: remembered */
+    says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, rounds ? "distributed_coloring" : "direct");
+    CHECK(!direct_messages && !other_messages, "%d and %d messages", direct_messages, other_messages);
+    exchange(comm);
+  }
+  edges(n - 1, 20);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), "no message waits", "direct");
+  edges(1, 150000);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), "takes longer than it could gain", "direct");
+  edges(n - 1, 160000);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "model", comm), "takes longer than it could gain", "direct");
+  unsetenv("MPIX_GRAPH_LIMIT");
+
   /* where there is no trial: the model alone is asked, parameters are given, arguments are
      verified, blocks are combined, or they are too long */
   for (int without = 0; without < 5; without++) {

@@ -12,7 +12,7 @@ use super::star::Star;
 use super::stencil::Stencil;
 use crate::topology::cartesian::Grid;
 use crate::topology::graph::Graph;
-use crate::topology::neighborhood::Neighborhood;
+use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
 use crate::util::cast::to_u32;
 use distributed_coloring::Negotiation;
@@ -25,8 +25,9 @@ pub enum Build {
     /// From the graph of all processes: one process computes the rounds, and each process gets its
     /// share.
     Global(fn(&Graph, &Tuning) -> Rounds),
-    /// By messages between neighbors: each process runs its side of a [`Negotiation`].
-    Negotiated(fn(&Input, &Tuning) -> Negotiation),
+    /// By messages between neighbors: each process runs its side of a [`Negotiation`], which leaves
+    /// out the edges to and from processes that the function names.
+    Negotiated(fn(&Input, &Tuning, &dyn Fn(Rank) -> bool) -> Negotiation),
     /// From a [`Star`]: a table with the number of blocks that a process sends away first, for each
     /// number of blocks that it holds, its own included. Arguments: the number of processes, the
     /// mean weight of a block, and message costs.
@@ -122,7 +123,7 @@ pub static ALGORITHMS: [Entry; 10] = [
         name: "distributed_coloring",
         single_port: true,
         unfit: fit,
-        build: Build::Negotiated(Negotiation::new),
+        build: Build::Negotiated(Negotiation::between_nodes),
     },
     Entry {
         algorithm: Algorithm::ScatterBinomial,
@@ -194,7 +195,9 @@ pub fn world_schedules_on(
             let graph = Graph::from_neighborhoods(world);
             build(&graph, tuning).schedules(&graph, world)
         }
-        Build::Negotiated(begin) => distributed_coloring::negotiate(world.iter().map(|n| begin(&input(n), tuning)).collect()).0,
+        Build::Negotiated(begin) => {
+            distributed_coloring::negotiate(world.iter().map(|n| begin(&input(n), tuning, &|_| false)).collect()).0
+        }
         Build::Scatter(splits) => {
             let splits = star.as_ref().map(|star| star.splits(splits, tuning)).unwrap_or_default();
             world.iter().map(|n| tree::schedule(algorithm, &input(n), &splits)).collect()

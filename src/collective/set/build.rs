@@ -20,7 +20,11 @@ pub fn build(world: &mut GatheredGraph, algorithm: Algorithm, hints: &Hints, inp
     match algorithm.entry().build {
         Build::Local(build) | Build::Stencil(build) => Ok(build(input)),
         Build::Scatter(rule) => Ok(crate::schedule::scatter(algorithm, rule, input, &hints.tuning())),
-        Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
+        Build::Negotiated(begin) => {
+            let near = world.near(hints)?;
+            let is_near = |rank| near.binary_search(&rank).is_ok();
+            negotiate(world.comm, begin(input, &hints.tuning(), &is_near))
+        }
         Build::Global(plan) => {
             let shares_memory = world.shares_memory;
             let share = share(world, |graph, nodes| {

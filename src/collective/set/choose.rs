@@ -104,8 +104,8 @@ pub struct Compared {
     pub rivals: Vec<Algorithm>,
 }
 
-/// Lets process 0 compare predicted times, and broadcasts its choice: that of an earlier trial, if
-/// it remembers one. Collective.
+/// Lets process 0 compare predicted times, where the graph is not too large, and broadcasts its
+/// choice: that of an earlier trial, if it remembers one. Collective.
 ///
 /// `alike` says what an outcome for some algorithms holds for, given the number of edges between
 /// nodes, if trial calls can be made.
@@ -117,8 +117,10 @@ pub fn compare(
     alike: impl Fn(&[Algorithm], Option<u64>) -> Option<Alike>,
 ) -> Result<Compared> {
     let comm = world.comm;
-    let compared = match input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline)) {
-        Some(stencil) => {
+    let sampled = input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline));
+    let compared = match (sampled, select::compare_large(hints, input.stencil, outline)) {
+        (_, Some(comparison)) => (comm.rank()? == 0).then_some(Ok(comparison)),
+        (Some(stencil), _) => {
             let mine = stencil.weights(input.neighborhood);
             let mut weights = vec![0; mine.len()];
             coll::allreduce_slice(comm, &mine, &mut weights, Reduction::Max)?;
@@ -126,7 +128,7 @@ pub fn compare(
             let compare = || select::compare_sample(hints, stencil, &weights, order, nodes, outline.operations);
             (comm.rank()? == 0).then(|| catch(compare))
         }
-        None => compare_graph(world, hints, input, outline.operations)?,
+        (None, None) => compare_graph(world, hints, input, outline.operations)?,
     };
     let decide = |compared: Comparison| -> Result<(Choice, Vec<Algorithm>)> {
         let alike = if compared.close.len() > 1 { alike(&compared.close, world.far_edges()) } else { None };
@@ -137,6 +139,7 @@ pub fn compare(
         let (kind, time, direct) = match why {
             Reason::Predicted(time, direct) => (1, time, direct),
             Reason::Tried(time, direct) => (2, time, direct),
+            Reason::Large(_) => (3, 0.0, 0.0),
             _ => return Err(Error::Internal(format!("a comparison ends with this reason: {why}")).into()),
         };
         let mut message = [[0; 8], time.to_le_bytes(), direct.to_le_bytes(), mask(&rivals).to_le_bytes()];
@@ -154,6 +157,7 @@ pub fn compare(
     let why = match message[0][0] {
         1 => Reason::Predicted(time, direct),
         2 => Reason::Tried(time, direct),
+        3 => Reason::Large(outline.edges),
         _ => return Err(Error::Internal("process 0 could not compare schedules".into()).into()),
     };
     let entry = ALGORITHMS.get(usize::from(message[0][1]));

@@ -21,7 +21,6 @@ use crate::machine::trials::{Alike, Calls};
 use crate::machine::{self, trials};
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
-use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, device};
 use crate::schedule::{Algorithm, Input, Operations};
@@ -196,7 +195,7 @@ impl Call<'_> {
                     hints.learn_machine(machine, origin);
                 }
                 let calls = trial::calls(&wanted, outline, unit, team.size());
-                select_schedules(&private, &hints, &input, grid, outline, agreed.star, calls)?
+                select_schedules(&own, &hints, &input, grid, outline, agreed.star, calls)?
             }
         };
         // several schedules are compared by the processes that make the same calls
@@ -324,12 +323,12 @@ struct Candidates {
 /// the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for
 /// each end of a message; or it compares predicted times, and broadcasts 32 bytes. On a
 /// large grid it gathers nothing to compare: a reduction of a word for each offset finds the
-/// weights.
+/// weights. Of another large graph it gathers nothing either, but trial calls.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
 fn select_schedules(
-    comm: &Comm,
+    own: &Own,
     hints: &Hints,
     input: &Input,
     grid: Option<&Grid>,
@@ -337,6 +336,7 @@ fn select_schedules(
     shares: [u64; 4],
     calls: Option<Calls>,
 ) -> Result<Candidates> {
+    let comm = &*own.comm;
     let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood, shares)? } else { None };
     let stencil = match grid {
         Some(grid) if select::may_combine(hints, outline) => choose::find_stencil(comm, input.neighborhood, grid)?,
@@ -346,12 +346,13 @@ fn select_schedules(
     let gathers = select::asks_for_nodes(hints, outline);
     // a list of the wrong length means one node for all here
     let fits = || hints.nodes.as_ref().is_none_or(|placement| placement.locality(input.processes).is_ok());
-    let shares_memory = select::orders_between_nodes(hints, input.stencil, outline) && !mpi::is_simulated() && fits();
-    let asks = gathers || shares_memory || select::asks_for_sharing(hints, input.stencil, outline);
+    let shares_memory = select::leaves_out_nodes(hints, outline) && !mpi::is_simulated() && fits();
+    let orders = shares_memory && select::orders_between_nodes(hints, input.stencil, outline);
+    let asks = gathers || orders || select::asks_for_sharing(hints, input.stencil, outline);
     let nodes = asks.then(|| choose::find_nodes(comm, hints, input)).transpose()?;
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
     let (neighborhood, graph, far) = (input.neighborhood, None, OnceCell::new());
-    let mut world = GatheredGraph { comm, neighborhood, gathered: false, graph, nodes, shares_memory, far };
+    let mut world = GatheredGraph { comm, team: &own.team, neighborhood, gathered: false, graph, nodes, shares_memory, far };
     let plain = |algorithm: Algorithm| Choice { algorithm, why: Reason::Asked };
     let mut open = None;
     let chosen = match select::select(hints, input, outline)? {

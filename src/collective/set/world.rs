@@ -1,13 +1,16 @@
-//! The graph of all processes, for schedules that process 0 plans for everybody.
+//! The graph of all processes, for schedules that process 0 plans for everybody, and where the
+//! processes are.
 
 use std::cell::OnceCell;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::select::Nodes;
+use crate::select::hints::Hints;
+use crate::shm::node::Team;
 use crate::topology::graph::Graph;
-use crate::topology::neighborhood::Neighborhood;
+use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
 use crate::util::cast::to_u32;
 
@@ -15,6 +18,8 @@ use crate::util::cast::to_u32;
 pub struct GatheredGraph<'a> {
     /// The private communicator.
     pub comm: &'a Comm,
+    /// The processes of this one's node.
+    pub team: &'a Team,
     /// This process's lists.
     pub neighborhood: &'a Neighborhood,
     /// True when `graph` has been gathered.
@@ -47,6 +52,17 @@ impl GatheredGraph<'_> {
     /// Where the processes are, as schedules are compared; on process 0, where it matters.
     pub fn placement(&self) -> Option<Nodes<'_>> {
         self.nodes.as_ref().map(|nodes| Nodes { nodes, share_memory: self.shares_memory })
+    }
+
+    /// The processes, in the order of their ranks, with which this one shares memory that serves
+    /// the edges between them, as the hints place them. Local.
+    pub fn near(&self, hints: &Hints) -> Result<Vec<Rank>> {
+        if !self.shares_memory {
+            return Ok(Vec::new());
+        }
+        let Some(placement) = &hints.nodes else { return Ok(self.team.group().ranks().to_vec()) };
+        let nodes = placement.locality(self.comm.size()?).map_err(Error::Internal)?;
+        Ok(nodes.members(nodes.node_of(self.neighborhood.rank())).to_vec())
     }
 
     /// Number of edges between nodes; on process 0, if the graph and the nodes are known. Local.

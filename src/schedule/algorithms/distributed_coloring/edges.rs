@@ -53,9 +53,9 @@ impl Peer {
     }
 }
 
-/// Groups the edges of a list by process.
-pub(super) fn peers(me: Rank, list: &[Neighbor], mut order: Vec<(u32, Rank)>) -> (Vec<Peer>, Vec<Edge>) {
-    order.retain(|e| e.1 != me);
+/// Groups edges, in the order in which they match, by the process at the other end. `list`: that of
+/// which they are entries.
+pub(super) fn peers(list: &[Neighbor], mut order: Vec<(u32, Rank)>) -> (Vec<Peer>, Vec<Edge>) {
     order.sort_by_key(|e| e.1);
     let mut first = 0;
     let peers = (order.chunk_by(|a, b| a.1 == b.1))

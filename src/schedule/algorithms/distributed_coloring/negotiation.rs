@@ -76,6 +76,8 @@ pub struct Negotiation {
     proposed: Vec<u32>,
     /// Free colors reported by the targets in this trial.
     windows: Vec<u32>,
+    /// What needs no color: the edges within the node, in round 0, if memory is to serve them.
+    near: Vec<(u32, Op)>,
     copies: Vec<Op>,
 }
 
@@ -83,9 +85,24 @@ impl Negotiation {
     /// Begins a negotiation. `tuning` must be equal on all processes; `seed` and `half_duplex` are
     /// used.
     pub fn new(input: &Input, tuning: &Tuning) -> Negotiation {
+        Negotiation::between_nodes(input, tuning, &|_| false)
+    }
+
+    /// Begins a negotiation of the edges between nodes, as [`Rounds::between_nodes`] orders them:
+    /// those to and from processes that `is_near` names are whole in round 0. Both ends of an edge
+    /// must agree that they are near.
+    ///
+    /// [`Rounds::between_nodes`]: crate::schedule::Rounds::between_nodes
+    pub fn between_nodes(input: &Input, tuning: &Tuning, is_near: &dyn Fn(Rank) -> bool) -> Negotiation {
         let n = input.neighborhood;
-        let (targets, outgoing) = peers(n.rank(), n.targets(), n.targets_in_order());
-        let (sources, incoming) = peers(n.rank(), n.sources(), n.sources_in_order());
+        let split = |list: Vec<(u32, Rank)>| {
+            (list.into_iter().filter(|e| e.1 != n.rank())).partition::<Vec<_>, _>(|&(_, rank)| is_near(rank))
+        };
+        let ((near_targets, targets), (near_sources, sources)) = (split(n.targets_in_order()), split(n.sources_in_order()));
+        let sends = near_targets.into_iter().map(|(entry, to)| (0, Op::send(to, Block::Input(entry))));
+        let receives = near_sources.into_iter().map(|(entry, from)| (0, Op::recv(from, Block::Output(entry))));
+        let near = sends.chain(receives).collect();
+        let ((targets, outgoing), (sources, incoming)) = (peers(n.targets(), targets), peers(n.sources(), sources));
         Negotiation {
             rank: n.rank(),
             seed: tuning.seed,
@@ -99,6 +116,7 @@ impl Negotiation {
             used: [Vec::new(), Vec::new()],
             proposed: Vec::new(),
             windows: Vec::new(),
+            near,
             copies: crate::schedule::grammar::self_copies(n),
         }
     }
@@ -236,7 +254,8 @@ impl Negotiation {
     /// Before [`Negotiation::done`].
     pub fn finish(self) -> Schedule {
         assert!(self.done(), "process {} has edges without a color", self.rank);
-        let mut ops: Vec<(u32, Op)> = Vec::with_capacity(self.outgoing.len() + self.incoming.len());
+        let mut ops = self.near;
+        ops.reserve_exact(self.outgoing.len() + self.incoming.len());
         for p in &self.targets {
             ops.extend(self.outgoing[p.range()].iter().map(|e| (e.color, Op::send(p.rank, Block::Input(e.entry)))));
         }

@@ -10,10 +10,12 @@ use super::edges::class;
 use super::*;
 use crate::schedule::grammar::{Op, Schedule};
 use crate::schedule::input::{Input, Tuning};
+use crate::schedule::rounds::far_edges;
 use crate::schedule::verify::{Goal, verify};
 use crate::topology::cartesian::Grid;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::topology::nodes::Locality;
 use crate::util::cast::to_u32;
 
 /// Edges to `degree` random permutations of the processes, with `weight` of the permutation's
@@ -205,5 +207,24 @@ proptest! {
         prop_assert!(rounds <= (2 * least).saturating_sub(1));
         prop_assert_eq!(stats.steps == 0, least == 0);
         prop_assert_eq!(run_unordered(&world, &tuning, seed), schedules);
+    }
+}
+
+/// Edges within nodes get no color: the others are ordered as if there were no others, and all are
+/// delivered.
+#[test]
+fn edges_within_nodes_take_no_rounds() {
+    let world = regular(24, 7, |k| 1 << k);
+    let graph = Graph::from_neighborhoods(&world);
+    for names in [(0..24).map(|p| p % 6).collect::<Vec<_>>(), (0..24).collect(), vec![0; 24]] {
+        let nodes = Locality::from_names(&names);
+        let begin = |neighborhood: &Neighborhood| {
+            let input = Input { neighborhood, processes: 24, directions: None, star: None, stencil: None };
+            Negotiation::between_nodes(&input, &Tuning::default(), &|rank| nodes.is_near(neighborhood.rank(), rank))
+        };
+        let (schedules, _) = negotiate(world.iter().map(begin).collect());
+        let rounds_alone = rounds(&run_all(&far_edges(&graph, &nodes).0.neighborhoods(), &Tuning::default()).0);
+        assert_eq!(rounds(&schedules), rounds_alone.max(u32::from(nodes.nodes() < 24)));
+        verify(&world, &schedules, Goal::Deliver, nodes.nodes() == 24).unwrap();
     }
 }
