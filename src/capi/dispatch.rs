@@ -202,7 +202,11 @@ pub unsafe fn collective<'a>(
             let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
             let buffers = buffers(sides);
             match mode {
-                Mode::Blocking if !bound.verifies() => bound.run(&buffers?),
+                // where they are: to move them would copy them
+                Mode::Blocking if !bound.verifies() => match &buffers {
+                    Ok(buffers) => bound.run(buffers),
+                    Err(error) => Err(error.clone()),
+                },
                 _ => other_than_run(bound, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
             }
         })

@@ -152,7 +152,13 @@ impl Runner {
         if self.misses > PATIENCE || device::is_driver_known() {
             return None;
         }
-        self.executors.iter().position(|bound| bound.settled && bound.arguments.are(buffers, &self.known))
+        // a loop, as the compiler does not inline `position`, and would read what was just written
+        for (position, bound) in self.executors.iter().enumerate() {
+            if bound.settled && bound.arguments.are(buffers, &self.known) {
+                return Some(position);
+            }
+        }
+        None
     }
 
     /// Binds an executor to new buffers. Returns its position.

@@ -169,7 +169,7 @@ impl Executor for Any {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, tag: i32) -> Result<()> {
         match self {
             Any::P2p(executor) => executor.start(tag),
@@ -191,7 +191,7 @@ impl Executor for Any {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self) -> Result<()> {
         match self {
             Any::P2p(executor) => executor.wait(),

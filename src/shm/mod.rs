@@ -1,8 +1,8 @@
 //! Shared memory between the processes of a node: the segments, and the protocols by which
 //! processes communicate there.
 //!
-//! [`ring`], [`board`], [`doorbell`], [`peer_memory`], [`double_buffer`] and [`streaming`] use no
-//! MPI, and are built and tested without one.
+//! [`ring`], [`board`], [`doorbell`], [`peer_memory`], [`prefetch`], [`double_buffer`] and
+//! [`streaming`] use no MPI, and are built and tested without one.
 
 pub mod board;
 pub mod doorbell;
@@ -10,6 +10,7 @@ pub mod double_buffer;
 #[cfg(feature = "mpi")]
 pub mod node;
 pub mod peer_memory;
+pub mod prefetch;
 #[cfg(feature = "mpi")]
 pub mod reducer;
 pub mod ring;

@@ -54,6 +54,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use Ordering::{AcqRel, Acquire, Relaxed, Release};
 
+use crate::shm::prefetch;
 use crate::util::cast::{high_half, low_half, of_halves, to_usize};
 
 /// Cells of a ring.
@@ -287,8 +288,10 @@ impl<const N: usize> Sender<N> {
         let (first, second) = cell.words.split_at(FIRST_WORDS);
         // The receiver reads the first line again and again: whatever is stored there comes last,
         // or that line goes to and fro once more.
-        for (k, into) in (FIRST_WORDS..words).zip(second) {
-            into.store(word(k), Relaxed);
+        if words > FIRST_WORDS {
+            for (k, into) in (FIRST_WORDS..words).zip(second) {
+                into.store(word(k), Relaxed);
+            }
         }
         for (k, into) in (0..words).zip(first) {
             into.store(word(k), Relaxed);
@@ -342,6 +345,15 @@ impl<const N: usize> Ring<N> {
     #[inline(always)]
     pub fn each_word(&self, number: u64) -> impl Iterator<Item = u64> {
         self.cells[cell_of::<N>(number)].words.iter().map(|word| word.load(Relaxed))
+    }
+
+    /// Asks for the lines of the cell of message `number`, whose sender is about to write it: those
+    /// of a message of so many bytes that lies there, or of its announcement.
+    #[inline(always)]
+    pub fn fetch_cell(&self, number: u64, bytes: usize) {
+        let words = if bytes <= INLINE { bytes.div_ceil(size_of::<u64>()) } else { 0 };
+        let written = if words > FIRST_WORDS { size_of::<Cell>() } else { size_of::<Cell>() / 2 };
+        prefetch::for_writing(std::ptr::from_ref(&self.cells[cell_of::<N>(number)]).cast(), written);
     }
 
     /// Copies the words in the cell of message `number`, which has come.

@@ -112,7 +112,10 @@ impl State {
     /// Starts the bound collective.
     #[inline(always)]
     pub fn start(&mut self) -> Result<()> {
-        self.failure = None;
+        // to drop no error is a call
+        if self.failure.is_some() {
+            self.failure = None;
+        }
         if std::mem::take(&mut self.has_told) {
             self.told.fill(false);
             (self.untold_from, self.found) = (0, false);

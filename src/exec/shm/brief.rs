@@ -8,6 +8,8 @@
 // inline(always): as in `send.rs`
 
 use super::state::{InMessage, RecvState, Shm};
+use crate::shm::ring::INLINE;
+use crate::shm::{prefetch, stores};
 use crate::util::backoff::Pace;
 
 impl Shm {
@@ -23,15 +25,18 @@ impl Shm {
             && (0..self.recvs.len()).all(is_short)
     }
 
-    /// Starts a brief call.
+    /// Starts a brief call: its messages first, for which others wait.
     #[inline(always)]
     pub(super) fn start_brief(&mut self) {
-        (self.hopes, self.unlisted) = (false, true);
+        self.hopes = false;
+        self.send_all();
+        self.begin();
+        self.unlisted = true;
         for recv in &mut self.recvs {
             recv.state = RecvState::Waiting;
             (recv.in_ring, recv.until) = (true, None);
         }
-        self.send_all();
+        self.heed_dead();
         if !self.copies.is_empty() {
             self.copy_own();
         }
@@ -59,6 +64,21 @@ impl Shm {
             self.note(e);
         }
         matches!(self.recvs[i].state, RecvState::Done)
+    }
+
+    /// Asks for the memory that the next call writes, which is like this one: its receivers have
+    /// read it, so that it lies in their caches.
+    #[inline(always)]
+    pub(super) fn fetch_for_next(&self) {
+        let next = self.number + 1;
+        for send in self.sends() {
+            let outs = &self.channels.outbound[send.targets.clone()];
+            outs.iter().for_each(|out| out.ring().fetch_cell(next, send.bytes));
+            // longer ones, which may be streamed past the caches, take no less time
+            if (INLINE + 1..stores::LEAST).contains(&send.bytes) {
+                prefetch::for_writing(outs[0].small_buffer(next), send.bytes);
+            }
+        }
     }
 
     /// Receives what is here, and waits for a while if a single message is missing. Returns true if

@@ -194,6 +194,12 @@ impl Outbound {
         self.gone.load(Ordering::Relaxed)
     }
 
+    /// The small buffer of message `number`.
+    #[inline]
+    pub fn small_buffer(&self, number: u64) -> *mut u8 {
+        self.memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER)
+    }
+
     /// Takes the numbers of so many chunks. Returns the first one.
     pub fn take_chunks(&self, count: u64) -> u64 {
         self.chunks.fetch_add(count, Ordering::Relaxed)
@@ -548,8 +554,7 @@ impl Channels {
     pub fn free_buffer(&self, targets: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
         let out = &self.outbound[targets.start];
         if bytes <= SMALL_BUFFER {
-            let at = out.memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER);
-            return Some(EagerBuffer { at, large: None });
+            return Some(EagerBuffer { at: out.small_buffer(number), large: None });
         }
         // The first two in turn: the receiver may have just read the last message, and writing over
         // that takes its lines away from there (messages of 64 KiB took 1.4 times as long). Long

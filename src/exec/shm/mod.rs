@@ -224,6 +224,17 @@ impl Shm {
         self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
     }
 
+    /// Begins a call, but for its messages.
+    #[inline(always)]
+    fn begin(&mut self) {
+        self.channels.under_way.begin(self.number);
+        self.active = true;
+        self.backoff.restart();
+        self.patience.restart();
+        self.receiving.clear();
+        (self.waiting_since, self.unlisted) = (None, false);
+    }
+
     /// Copies the blocks for the process itself.
     #[inline]
     fn copy_own(&mut self) {
@@ -297,17 +308,12 @@ impl Executor for Shm {
         self.channels.check(1)?;
         self.tag = tag;
         self.number = self.channels.next_number();
-        self.channels.under_way.begin(self.number);
-        self.active = true;
-        self.backoff.restart();
-        self.patience.restart();
         self.sending.clear();
-        self.receiving.clear();
-        (self.waiting_since, self.unlisted) = (None, false);
         if self.brief && self.record.is_none() {
             self.start_brief();
             return Ok(());
         }
+        self.begin();
         let mut remote_failed = false;
         if let Some(remote) = &mut self.remote {
             // the network takes longest
@@ -349,6 +355,7 @@ impl Executor for Shm {
             }
         }
         self.send_all();
+        self.heed_dead();
         self.copy_own();
         if let Some(record) = &self.record {
             self.observe_own(record);
@@ -385,12 +392,17 @@ impl Executor for Shm {
         if self.channels.oversubscribed {
             self.list();
             self.wait_oversubscribed();
-        } else if !self.unlisted || !self.wait_briefly() {
-            if self.channels.turns {
-                self.begin_to_wait();
+        } else {
+            if !self.unlisted || !self.wait_briefly() {
+                if self.channels.turns {
+                    self.begin_to_wait();
+                }
+                self.wait_on_own_core();
+                self.waits = false;
             }
-            self.wait_on_own_core();
-            self.waits = false;
+            if self.brief {
+                self.fetch_for_next();
+            }
         }
         self.end()
     }

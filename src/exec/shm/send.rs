@@ -349,8 +349,12 @@ impl Shm {
             }
         }
         self.wake_sleepers();
+    }
+
+    /// Gives up what comes from processes that were found dead in earlier calls.
+    #[inline(always)]
+    pub(super) fn heed_dead(&mut self) {
         if self.channels.any_gone() {
-            // found dead in an earlier call
             self.list();
             self.give_up_on_dead();
         }
