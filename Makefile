@@ -68,8 +68,8 @@ BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided 
 
 .PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
-  check check-builds test test-rest test-distributed abi-builds test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
-  test-builds-openmpi test-builds-mpich test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-stranger test-python test-site test-aarch64 \
+  check check-builds test test-rest test-distributed abi-builds python-environments test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
+  test-install test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-stranger test-python test-site test-aarch64 \
   test-simulate \
   bench simulate simulated
 
@@ -308,31 +308,40 @@ check:
 check-builds: c-programs
 	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
 
+# a script that calls make, beside other jobs of this one: they share no limit
+APART := MAKEFLAGS=
+
 # everything, on Open MPI and on MPICH
 test: export CARGO_INCREMENTAL := 0
 test:
 	@scripts/deps test
 	@$(MAKE) test-rust
 	@$(MAKE) -j2 test-builds-openmpi test-builds-mpich
-	@$(MAKE) test-unit $(OPENMPI)
+	@$(MAKE) -j2 test-unit-openmpi test-install-openmpi test-install-mpich
 	@$(MAKE) test-c test-preload $(OPENMPI)
 	@$(MAKE) test-c test-preload $(MPICH)
 	@$(MAKE) test-rest
 	@echo "make test: all passed"
 
-# the wrong MPI, tarball and packages, a simulation, programs of others, Python, the site; most of a
-# library's build keeps one core
+# with QUICKLY=yes, for a tree of which nothing is installed or packed later: what is still built
+# after the tests of both MPIs, the libraries for the standard ABI and the tool, is not optimized
+ifdef QUICKLY
+test-rest: export CARGO_PROFILE_RELEASE_LTO := off
+test-rest: export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 16
+test-rest: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 1
+endif
+# a simulation, tarball and packages, the site, the wrong MPI, programs of others, Python; side by
+# side what keeps one core and measures no time
 test-rest:
+	@$(MAKE) -j2 abi-builds test-simulate test-distributed tool python-environments test-site
 	c_tests/faults/wrong-mpi
-	@$(MAKE) -j2 test-distributed abi-builds
-	@$(MAKE) test-simulate
 	@$(MAKE) test-abi test-flavors
 	clients/run quick
-	@$(MAKE) test-python test-site
+	@$(MAKE) test-python
 
 # tarball and packages
 test-distributed:
-	c_tests/dist
+	$(APART) c_tests/dist
 	@$(MAKE) test-packages
 
 # the libraries for the MPI-5 standard ABI, which test-abi and test-flavors need
@@ -340,11 +349,11 @@ abi-builds:
 	@scripts/deps test-mpis
 	@if scripts/mpi-package mpich >/dev/null; then $(MAKE) lib preload $(ABI); fi
 
-# test-pure, the documentation of the crate, test-model
+# test-pure, test-model, the documentation of the crate; tests of one keep one core while the other
+# compiles
 test-rust:
-	@$(MAKE) test-pure
+	@$(MAKE) -j2 test-pure test-model
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(PURE)
-	@$(MAKE) test-model
 
 # formatting; warnings and tests of what needs no MPI: pure half, tool, generator
 test-pure:
@@ -354,7 +363,7 @@ test-pure:
 
 # the protocol of shared memory in all orders that the memory model allows (loom)
 test-model:
-	RUSTFLAGS="--cfg loom" $(CARGO_TEST) --no-default-features --target-dir target/loom --lib -- \
+	RUSTFLAGS="--cfg loom" CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO_TEST) --no-default-features --target-dir target/loom --lib -- \
 	  shm::ring::model shm::double_buffer:: shm::board::
 
 # the same protocol with threads, under Miri; needs nightly Rust
@@ -383,13 +392,13 @@ test-builds:
 	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
 	$(CLIPPY) --release --package mpix-neighbor-preload --target-dir $(TARGET) $(STRICT)
 
-# the same for Open MPI; side by side with MPICH's, as much of it keeps one core
-test-builds-openmpi:
-	@$(MAKE) test-builds $(OPENMPI)
+# a target for Open MPI, as test-builds-openmpi, or for MPICH, to be made side by side with others:
+# much of a build keeps one core
+%-openmpi:
+	@$(MAKE) $* $(OPENMPI)
 
-# the same for MPICH
-test-builds-mpich:
-	@$(MAKE) test-builds $(MPICH)
+%-mpich:
+	@$(MAKE) $* $(MPICH)
 
 # library, preload library and tool: cargo compiles the library once, not again for the tool
 $(OUT)/together: $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(OUT)
@@ -399,7 +408,12 @@ $(OUT)/together: $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(OUT)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $(TOOL)
 	@touch $(LIB) $(PRELOAD) $(BUILT)/mpix-neighbor $@
 
-# everything that needs one MPI, but the preload library
+# what README says of installing, and projects built against what is installed, for one MPI
+test-install:
+	@$(MAKE) lib preload tool-mpi $(if $(WITH_FORTRAN),fortran)
+	$(APART) c_tests/install
+
+# everything else that needs one MPI, but the preload library
 test-c:
 	@$(MAKE) test-builds
 	@MPICXX='$(MPICXX)' scripts/test-c $(LIB) $(FORTRAN_LIB)
@@ -445,6 +459,10 @@ test-flavors:
 test-aarch64:
 	c_tests/aarch64
 
+# what test-python fetches and compiles beside the wheel
+python-environments:
+	$(APART) scripts/test-python environments
+
 # the Python package: its wheel, installed; tests, examples and documentation, on all MPIs
 test-python:
 	@scripts/deps python
@@ -453,8 +471,8 @@ test-python:
 
 # Debian packages of what is built, and what recipes for Spack and conda do
 test-packages:
-	c_tests/deb
-	$(OPENMPI) c_tests/packages/run
+	$(APART) c_tests/deb
+	$(APART) $(OPENMPI) c_tests/packages/run
 
 # packages, binaries and wheel in a bare Debian without Rust, by the commands of the documentation
 test-stranger:
@@ -462,11 +480,11 @@ test-stranger:
 
 # the documentation's site: built without network, its links, and in a browser where there is one
 test-site:
-	c_tests/site/run
+	$(APART) c_tests/site/run
 
 # a small simulation, where SimGrid is
 test-simulate:
-	c_tests/simulate
+	$(APART) c_tests/simulate
 
 # programs of others, natively and under the preload library
 test-clients:
