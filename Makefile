@@ -323,13 +323,6 @@ test:
 	@$(MAKE) test-rest
 	@echo "make test: all passed"
 
-# with QUICKLY=yes, for a tree of which nothing is installed or packed later: what is still built
-# after the tests of both MPIs, the libraries for the standard ABI and the tool, is not optimized
-ifdef QUICKLY
-test-rest: export CARGO_PROFILE_RELEASE_LTO := off
-test-rest: export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 16
-test-rest: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 1
-endif
 # a simulation, tarball and packages, the site, the wrong MPI, programs of others, Python; side by
 # side what keeps one core and measures no time
 test-rest:
