@@ -324,7 +324,7 @@ test:
 	@echo "make test: all passed"
 
 # a simulation, tarball and packages, the site, the wrong MPI, programs of others, Python; side by
-# side what keeps one core and measures no time
+# side what keeps one core and measures no time, first what fetches the MPI that Python needs, too
 test-rest:
 	@$(MAKE) -j2 abi-builds test-simulate test-distributed tool python-environments test-site
 	c_tests/faults/wrong-mpi

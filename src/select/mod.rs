@@ -176,8 +176,10 @@ fn is_compared(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bo
 }
 
 /// Returns true if the set call must find out the parameters of the machine: nobody gives them, and
-/// the choice, or where the schedules cut messages, depends on them.
-pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32) -> bool {
+/// the choice, or where the schedules cut messages, depends on them. A choice for a graph that is
+/// too large to be gathered does on a grid, of which a part may stand for all, and where trial
+/// calls can be made.
+pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid: bool, can_try: bool) -> bool {
     let missing = match hints.learn {
         Learn::Never => false,
         Learn::IfUnknown => hints.known_machine().is_none() && !outline.one_node,
@@ -187,7 +189,7 @@ pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32) -> bool
     let depends = match hints.schedule {
         ScheduleHint::Only(algorithm) => costs(algorithm),
         ScheduleHint::Measure if !hints.verify => true,
-        _ => outline.edges <= graph_limit(hints) || asks_trial(hints, outline),
+        _ => outline.edges <= graph_limit(hints) || on_grid || can_try && asks_trial(hints, outline),
     };
     missing && depends && is_sized(hints, outline)
 }

@@ -357,9 +357,14 @@ fn parameters_are_asked_for_where_something_depends_on_them() {
         (by(ScheduleHint::Only(Algorithm::Direct)), weighted, false),
         (by(ScheduleHint::Only(Algorithm::Combining)), weighted, false),
     ] {
-        assert_eq!(asks_for_machine(&hints, outline, 8), asked, "{hints:?} {outline:?}");
+        assert_eq!(asks_for_machine(&hints, outline, 8, false, true), asked, "{hints:?} {outline:?}");
     }
-    assert!(!asks_for_machine(&now, near, 1), "nobody to measure with");
+    assert!(!asks_for_machine(&now, near, 1, false, true), "nobody to measure with");
+    // of a large grid a part is compared, with and without trial calls
+    for hints in [by(ScheduleHint::Auto), by(ScheduleHint::Model)] {
+        assert!(asks_for_machine(&hints, large, 8, true, false));
+        assert!(!asks_for_machine(&hints, Outline { busiest: 2, ..large }, 8, false, false), "no trial calls");
+    }
 }
 
 /// Many large messages that meet at the same processes in the same order: rounds avoid that.

@@ -189,12 +189,12 @@ impl Call<'_> {
             Some(selected) => Candidates { selected: vec![selected], open: None },
             None => {
                 let outline = Outline { one_node, operations, ..agreed.outline };
-                if select::asks_for_machine(&hints, outline, processes)
+                let calls = trial::calls(&wanted, outline, unit, team.size());
+                if select::asks_for_machine(&hints, outline, processes, grid.is_some(), calls.is_some())
                     && let Some((machine, origin)) = machine::learn(&private, team.group().ranks()[0], hints.learn)?
                 {
                     hints.learn_machine(machine, origin);
                 }
-                let calls = trial::calls(&wanted, outline, unit, team.size());
                 select_schedules(&own, &hints, &input, grid, outline, agreed.star, calls)?
             }
         };
@@ -323,7 +323,7 @@ struct Candidates {
 /// the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for
 /// each end of a message; or it compares predicted times, and broadcasts 32 bytes. On a
 /// large grid it gathers nothing to compare: a reduction of a word for each offset finds the
-/// weights. Of another large graph it gathers nothing either, but trial calls.
+/// weights. Of another large graph it gathers nothing: trial calls compare.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
