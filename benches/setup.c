@@ -91,7 +91,15 @@ int main(int argc, char **argv) {
     problem p = {.changes = changes};
     for (int k = 0; k < MOST_DEGREE; k++) p.send[k] = me + 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
-    alternative list[] = {{"native", native, &p}, {"create", create, &p}, {"set", set, &p}, {"dup", on_dup, &p}, {"native, empty", native_empty, &p}, {"empty", empty, &p}, {"native dup", native_dup, &p}};
+    alternative list[] = {
+        {"native", native, &p},
+        {"create", create, &p},
+        {"set", set, &p},
+        {"dup", on_dup, &p},
+        {"native, empty", native_empty, &p},
+        {"empty", empty, &p},
+        {"native dup", native_dup, &p},
+    };
     enum { FORMS = sizeof list / sizeof *list };
     for (int a = 0; a < 4; a++) {
       memset(p.recv, 0, sizeof p.recv);

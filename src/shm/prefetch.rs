@@ -4,8 +4,7 @@
 //! process that knows which one it writes next asks for it ahead: by the time it has come that far,
 //! the line is here.
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
+use crate::shm::streaming::LINE;
 
 /// Asks for the lines of so many bytes, to be written. Waits for nothing; any address is valid.
 #[inline(always)]

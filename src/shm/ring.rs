@@ -55,6 +55,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::shm::prefetch;
+use crate::shm::streaming::LINE;
 use crate::util::cast::{high_half, low_half, of_halves, to_usize};
 
 /// Cells of a ring.
@@ -288,6 +289,7 @@ impl<const N: usize> Sender<N> {
         let (first, second) = cell.words.split_at(FIRST_WORDS);
         // The receiver reads the first line again and again: whatever is stored there comes last,
         // or that line goes to and fro once more.
+        // to find the bounds of an empty loop takes instructions, too
         if words > FIRST_WORDS {
             for (k, into) in (FIRST_WORDS..words).zip(second) {
                 into.store(word(k), Relaxed);
@@ -352,7 +354,7 @@ impl<const N: usize> Ring<N> {
     #[inline(always)]
     pub fn fetch_cell(&self, number: u64, bytes: usize) {
         let words = if bytes <= INLINE { bytes.div_ceil(size_of::<u64>()) } else { 0 };
-        let written = if words > FIRST_WORDS { size_of::<Cell>() } else { size_of::<Cell>() / 2 };
+        let written = if words > FIRST_WORDS { size_of::<Cell>() } else { LINE };
         prefetch::for_writing(std::ptr::from_ref(&self.cells[cell_of::<N>(number)]).cast(), written);
     }
 

@@ -12,7 +12,7 @@
 pub const AVAILABLE: bool = cfg!(all(target_arch = "x86_64", not(miri)));
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// The processor's clock, in ticks of any length.
 #[inline]

@@ -190,7 +190,8 @@ impl Negotiation {
                 for (j, free) in (0..).zip(free) {
                     let w = window.word(j);
                     let own = if own { word_of(&self.proposed, w) } else { 0 };
-                    *free = !(word_of(&self.used[self.receiving()], w) | own) & bits_below(w, window.limit);
+                    let taken = word_of(&self.used[self.receiving()], w) | own;
+                    *free = !taken & bits_below(w, window.limit);
                 }
             }
         }
