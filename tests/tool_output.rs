@@ -55,7 +55,9 @@ fn a_file_that_must_not_be_written_stays() {
     let place = std::env::temp_dir().join(format!("mpix-tool-read-only-{}", std::process::id()));
     std::fs::create_dir_all(&place).unwrap();
     let (tool, file) = (place.join("tool"), place.join("export.json"));
-    std::fs::copy(TOOL, &tool).unwrap();
+    // by a process of its own: one that another thread starts would inherit the open copy, and what
+    // is open for writing cannot be run
+    assert!(Command::new("cp").arg(TOOL).arg(&tool).status().unwrap().success());
     std::fs::write(&file, "old").unwrap();
     for (path, mode) in [(&place, 0o777), (&tool, 0o755), (&file, 0o444)] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
