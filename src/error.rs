@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// Runs `body`; a panic in it becomes [`Error::Internal`].
-#[inline]
+#[inline(always)]
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,

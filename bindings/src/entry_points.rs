@@ -1,5 +1,6 @@
 //! The Rust entry points of the neighborhood collectives, and of the operations on sparse windows.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::table::{Blocks, Collective, Form, Function, Mode, Table};
@@ -52,12 +53,20 @@ fn file(table: &Table, functions: &[&Function]) -> String {
     let aint = forms.iter().any(|f| f.params.iter().any(|p| p.c_type.contains("MPI_Aint")));
     out += "//!\n//! Generated from bindings/functions.toml by `make header`; do not edit.\n\n";
     out += "use std::ffi::{c_int, c_void};\n\n";
-    if reduces {
-        out += "use crate::capi::args;\n";
-    }
-    let dispatch = if fields { "FieldArrays, Mode, fields" } else { "Buffers, Mode, Operation, collective" };
+    let dispatch = if fields { "FieldArrays, Mode, fields" } else { "Mode, Operation, collective" };
     writeln!(out, "use crate::capi::dispatch::{{{dispatch}}};").unwrap();
     out += "use crate::capi::request::MPIX_Request;\n";
+    let sides = functions.iter().filter_map(|f| f.generated.as_ref()).flat_map(|c| [c.send, c.recv]);
+    let shapes: BTreeSet<&str> = sides.filter_map(shape).collect();
+    if !shapes.is_empty() {
+        let shapes = Vec::from_iter(shapes).join(", ");
+        writeln!(
+            out,
+            "use crate::capi::side::{}",
+            if shapes.contains(',') { format!("{{{shapes}}};") } else { format!("{shapes};") }
+        )
+        .unwrap();
+    }
     let mut types = vec!["MPI_Comm", "MPI_Count", "MPI_Datatype", "MPI_Info"];
     if aint {
         types.push("MPI_Aint");
@@ -144,40 +153,45 @@ fn mode(form: &Form) -> &'static str {
 }
 
 fn call(form: &Form, collective: &Collective) -> String {
-    let op = match form.params.iter().any(|p| p.name == "op") {
-        true => "(sides.sources > 0).then(|| args::operator(op)).transpose()?",
-        false => "None",
-    };
+    let op = if form.params.iter().any(|p| p.name == "op") { "Some(op)" } else { "None" };
     format!(
-        "    // SAFETY: the caller vouches for the arguments.
-    unsafe {{
-        collective(\"{}\", Operation::{}, comm, {}, |sides| {{
-            Ok(Buffers {{
-                input: sides.send(sendbuf).{}?,
-                output: sides.recv(recvbuf).{}?,
-                op: {op},
-            }})
-        }})
-    }}
+        "    let send = {};
+    let recv = {};
+    let mode = {};
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {{ collective(\"{}\", Operation::{}, comm, mode, || (send, recv), {op}) }}
 ",
-        form.name,
-        collective.operation,
-        mode(form),
         blocks(collective.send, "send", form.large),
         blocks(collective.recv, "recv", form.large),
+        mode(form),
+        form.name,
+        collective.operation,
     )
 }
 
-/// The call that describes one side's blocks.
-fn blocks(blocks: Blocks, side: &str, large: bool) -> String {
-    let into = if large { "" } else { ".into()" };
+/// The type of one side's arguments; `None` for those of several fields.
+fn shape(blocks: Blocks) -> Option<&'static str> {
     match blocks {
-        Blocks::One => format!("one({side}count{into}, {side}type)"),
-        Blocks::Equal => format!("equal({side}count{into}, {side}type)"),
-        Blocks::Vector => format!("vector({side}counts, {side}displs, {side}type)"),
-        Blocks::General => format!("general({side}counts, {side}displs, {side}types)"),
-        Blocks::Fields => panic!("fields have sides of their own"),
+        Blocks::One => Some("One"),
+        Blocks::Equal => Some("Equal"),
+        Blocks::Vector => Some("Vector"),
+        Blocks::General => Some("General"),
+        Blocks::Fields => None,
     }
+}
+
+/// The arguments of one side.
+fn blocks(blocks: Blocks, side: &str, large: bool) -> String {
+    let base = if side == "send" { "sendbuf.cast_mut()" } else { "recvbuf" };
+    let arguments = match blocks {
+        Blocks::One | Blocks::Equal => {
+            format!("count: {side}count{}, datatype: {side}type", if large { "" } else { ".into()" })
+        }
+        Blocks::Vector => format!("counts: {side}counts, displs: {side}displs, datatype: {side}type"),
+        Blocks::General => format!("counts: {side}counts, displs: {side}displs, datatypes: {side}types"),
+        Blocks::Fields => panic!("fields have sides of their own"),
+    };
+    format!("{} {{ base: {base}, {arguments} }}", shape(blocks).expect("fields have sides of their own"))
 }
 
 fn fields(form: &Form) -> String {

@@ -189,6 +189,19 @@ static void errors(form f, int set) {
       fill_arrays();
     }
     CHECK(run(f, MPI_IN_PLACE, recv_arena[set]) != MPI_SUCCESS, "MPI_IN_PLACE");
+    const int *from = send_arena[set];
+    int *into = recv_arena[set];
+    CALL("before an array is missing", f, set);
+    if (f == ALLTOALLW) {
+      CHECK(MPIX_Neighbor_alltoallw(from, NULL, displs[0], types[0], into, counts[1], displs[1], types[1], comm) != MPI_SUCCESS, "no counts");
+      CHECK(MPIX_Neighbor_alltoallw(from, counts[0], displs[0], types[0], into, counts[1], NULL, types[1], comm) != MPI_SUCCESS, "no displacements");
+      CHECK(MPIX_Neighbor_alltoallw(from, counts[0], displs[0], NULL, into, counts[1], displs[1], types[1], comm) != MPI_SUCCESS, "no datatypes");
+    }
+    if (f == ALLTOALLV) {
+      CHECK(MPIX_Neighbor_alltoallv(from, counts[0], NULL, types[0][0], into, counts[1], displs_v[1], types[1][0], comm) != MPI_SUCCESS, "no displacements");
+      CHECK(MPIX_Neighbor_alltoallv(from, counts[0], displs_v[0], types[0][0], into, NULL, displs_v[1], types[1][0], comm) != MPI_SUCCESS, "no counts");
+    }
+    if (f == ALLTOALL) CHECK(MPIX_Neighbor_alltoall(from, one_count(), MPI_DATATYPE_NULL, into, one_count(), types[1][0], comm) != MPI_SUCCESS, "no datatype");
   }
 }
 

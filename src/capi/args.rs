@@ -5,7 +5,6 @@
 use std::ffi::{c_char, c_int};
 
 use crate::collective::Operation;
-use crate::datatype::buffers::Ints;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{Datatype, MPI_Datatype, MPI_Op, Op};
 
@@ -134,33 +133,6 @@ pub unsafe fn datatype(name: &'static str, datatype: MPI_Datatype) -> Result<Dat
     let null = || Error::NullHandle { argument: Argument::new(name), null: "MPI_DATATYPE_NULL", class: Class::Type };
     // SAFETY: the caller vouches for the handle.
     unsafe { Datatype::from_raw(datatype) }.ok_or_else(|| null().into())
-}
-
-/// Entries of count and displacement arrays: `int`, or `MPI_Count` and `MPI_Aint`.
-pub trait Entry: Copy {
-    /// The array, tagged with its width.
-    fn ints(array: &[Self]) -> Ints<'_>;
-}
-
-impl Entry for c_int {
-    #[inline(always)]
-    fn ints(array: &[c_int]) -> Ints<'_> {
-        Ints::Narrow(array)
-    }
-}
-
-impl Entry for i64 {
-    #[inline(always)]
-    fn ints(array: &[i64]) -> Ints<'_> {
-        Ints::Wide(array)
-    }
-}
-
-impl Entry for isize {
-    #[inline(always)]
-    fn ints(array: &[isize]) -> Ints<'_> {
-        Ints::Address(array)
-    }
 }
 
 #[cfg(test)]

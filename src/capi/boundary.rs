@@ -23,7 +23,7 @@ static TEXTS: Mutex<()> = Mutex::new(());
 ///
 /// # Safety
 /// As for [`Communicator::from_raw`].
-#[inline]
+#[inline(always)]
 pub unsafe fn call<'a>(function: &str, comm: MPI_Comm, body: impl FnOnce(Communicator<'a>) -> Result<()>) -> c_int {
     mpi::family::require(function);
     // SAFETY: the caller vouches for the handle.

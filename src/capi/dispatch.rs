@@ -7,23 +7,22 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::args::{self, Entry, Results};
+use super::args::{self, Results};
 use super::boundary::call;
 use super::request::{MPIX_Request, MPIX_Request_object};
+use super::side::{General, Side, SideArguments};
 pub use crate::collective::Operation;
 use crate::collective::fuse::Rule;
-use crate::collective::handle::{self, BoundNeighborhood, Extents};
+use crate::collective::handle::{self, BoundNeighborhood};
 use crate::collective::request::{Lifetime, Request};
-pub use crate::datatype::buffers::Buffers;
-use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape};
-use crate::datatype::known::Known;
+use crate::collective::runner::CallArguments;
+use crate::datatype::buffers::{Buffers, Entry};
+use crate::datatype::remembered::RememberedArguments;
 use crate::environment;
-use crate::error::{Argument, Error, Result};
+use crate::error::{Error, Result};
 use crate::logging;
-use crate::mpi::datatype::{self, Datatypes};
-use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, info};
+use crate::mpi::{Communicator, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, info};
 use crate::select::hints;
-use crate::util::cast::to_u32;
 
 /// How a collective is called.
 #[derive(Clone, Copy)]
@@ -36,180 +35,65 @@ pub enum Mode {
     Persistent(MPI_Info, *mut MPIX_Request),
 }
 
-/// One side of a collective call: its buffer and the number of its blocks.
-///
-/// All of this is inlined into the functions of the C ABI, so that descriptions of buffers are
-/// built where they are used. A description that is returned through memory is read back in wider
-/// pieces than it was written in. The processor then waits for all its stores to complete,
-/// including those of the previous call's messages into another core's cache lines: 100 ns and more
-/// for each call.
-#[derive(Clone, Copy)]
-pub struct Side<'k> {
-    base: *mut c_void,
-    degree: usize,
-    names: &'static Names,
-    known: &'k Known,
-    field: Option<u32>,
-}
-
-/// The degrees and datatypes that both sides of a call are described for.
-#[derive(Clone, Copy)]
-pub struct Sides<'k> {
-    /// Entries of the source list.
-    pub sources: usize,
-    /// Entries of the target list.
-    pub targets: usize,
-    extents: &'k Extents,
-}
-
-impl<'k> Sides<'k> {
-    /// Makes it for these degrees.
-    #[inline(always)]
-    pub fn new(sources: usize, targets: usize, extents: &'k Extents) -> Self {
-        Sides { sources, targets, extents }
-    }
-
-    /// The send side.
-    #[inline(always)]
-    pub fn send(self, buffer: *const c_void) -> Side<'k> {
-        Side { base: buffer.cast_mut(), degree: self.targets, names: &SEND, known: &self.extents.send, field: None }
-    }
-
-    /// The receive side.
-    #[inline(always)]
-    pub fn recv(self, buffer: *mut c_void) -> Side<'k> {
-        Side { base: buffer, degree: self.sources, names: &RECV, known: &self.extents.recv, field: None }
-    }
-}
-
-impl Side<'_> {
-    /// The same as one of several fields.
-    fn of_field(self, field: usize) -> Self {
-        Side { field: Some(to_u32(field)), ..self }
-    }
-
-    #[inline(always)]
-    fn blocks<'a>(&self, (datatype, extent): (Datatype, i64), shape: Shape<'a>) -> Result<Blocks<'a>> {
-        let blocks = Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names, field: self.field };
-        if self.degree > 0 && mpi::is_in_place(self.base) {
-            return Err(Error::InPlace { argument: blocks.buffer_argument() }.into());
-        }
-        Ok(blocks)
-    }
-
-    /// Returns the datatype and its extent. On a side without blocks, neither is looked at.
-    ///
-    /// # Safety
-    /// As for [`Datatype::from_raw`], unless there are no blocks.
-    #[inline(always)]
-    unsafe fn datatype(&self, raw: MPI_Datatype) -> Result<(Datatype, i64)> {
-        if self.degree == 0 {
-            return Ok((datatype::byte(), 0));
-        }
-        // SAFETY: the caller vouches for the handle.
-        let datatype = unsafe { args::datatype(self.names.datatype, raw) }?;
-        Ok((datatype, self.known.extent(datatype)?))
-    }
-
-    #[inline(always)]
-    fn count(&self, count: i64) -> Result<i64> {
-        if count < 0 && self.degree > 0 {
-            return Err(Error::NegativeCount { argument: Argument::new(self.names.count), value: count }.into());
-        }
-        Ok(count)
-    }
-
-    /// Describes one block for all neighbors.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype or null.
-    #[inline(always)]
-    pub unsafe fn one<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the datatype.
-        self.blocks(unsafe { self.datatype(datatype) }?, Shape::One { count: self.count(count)? })
-    }
-
-    /// Describes consecutive blocks of one size.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype or null.
-    #[inline(always)]
-    pub unsafe fn equal<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the datatype.
-        self.blocks(unsafe { self.datatype(datatype) }?, Shape::Equal { count: self.count(count)? })
-    }
-
-    /// Describes blocks by counts, and displacements in extents.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype or null, the arrays null or valid for an entry of each
-    /// neighbor.
-    #[inline(always)]
-    pub unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(
-        self,
-        counts: *const C,
-        displs: *const D,
-        datatype: MPI_Datatype,
-    ) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for datatype and arrays.
-        unsafe {
-            let counts = C::ints(args::array(self.names.counts, counts, self.degree)?);
-            let displs = D::ints(args::array(self.names.displs, displs, self.degree)?);
-            self.blocks(self.datatype(datatype)?, Shape::Vector { counts, displs })
-        }
-    }
-
-    /// Describes blocks by counts, displacements in bytes, and datatypes.
-    ///
-    /// # Safety
-    /// The arrays must be null or valid for an entry of each neighbor, the datatypes of blocks with
-    /// data as for [`Datatype::from_raw`].
-    #[inline(always)]
-    pub unsafe fn general<'a, C: Entry + 'a, D: Entry + 'a>(
-        self,
-        counts: *const C,
-        displs: *const D,
-        datatypes: *const MPI_Datatype,
-    ) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the arrays.
-        unsafe {
-            let counts = C::ints(args::array(self.names.counts, counts, self.degree)?);
-            let displs = D::ints(args::array(self.names.displs, displs, self.degree)?);
-            let datatypes = Datatypes::from_raw(args::array(self.names.datatypes, datatypes, self.degree)?);
-            self.blocks((datatype::byte(), 0), Shape::General { counts, displs, datatypes })
-        }
-    }
-}
-
-/// Runs, starts or plans a neighborhood collective. `buffers` makes its buffers of its arguments.
+/// Runs, starts or plans a neighborhood collective. `sides`: the arguments of both sides; from a
+/// closure, so that each C function has code of its own, which knows mode and operation. `op`: the
+/// operator, if it reduces.
 ///
 /// # Safety
-/// `comm` must be a communicator, and buffers and pointers as the C function requires.
+/// `comm` must be a communicator, and arguments and pointers as the C function requires.
 #[inline(always)]
-pub unsafe fn collective<'a>(
+pub unsafe fn collective<S: SideArguments, R: SideArguments>(
     function: &str,
     operation: Operation,
     comm: MPI_Comm,
     mode: Mode,
-    buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
+    sides: impl FnOnce() -> (S, R),
+    op: Option<MPI_Op>,
 ) -> c_int {
-    // SAFETY: the caller vouches for `comm` and the buffers; collectives on one communicator are
+    // SAFETY: the caller vouches for `comm` and the arguments; collectives on one communicator are
     // called one after the other.
     unsafe {
         call(function, comm, |comm| {
             let bound = handle::lookup(comm, operation)?;
-            let n = bound.neighborhood();
-            let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
-            let buffers = buffers(sides);
-            match mode {
-                // where they are: to move them would copy them
-                Mode::Blocking if !bound.verifies() => match &buffers {
-                    Ok(buffers) => bound.run(buffers),
-                    Err(error) => Err(error.clone()),
-                },
-                _ => other_than_run(bound, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
+            let (send, recv) = sides();
+            let arguments = Arguments { bound, send, recv, op };
+            if matches!(mode, Mode::Blocking) && !bound.verifies() {
+                return bound.run(&arguments);
             }
+            let buffers = arguments.describe();
+            other_than_run(bound, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1)
         })
+    }
+}
+
+/// The arguments of a collective on one field.
+struct Arguments<'k, S, R> {
+    bound: &'k BoundNeighborhood,
+    send: S,
+    recv: R,
+    op: Option<MPI_Op>,
+}
+
+impl<'a, S: SideArguments, R: SideArguments> CallArguments<'a> for Arguments<'_, S, R> {
+    #[inline(always)]
+    unsafe fn are(&self, kept: &RememberedArguments) -> bool {
+        // SAFETY: the caller vouches for the arguments.
+        let same = unsafe { self.send.are(&kept.input) && self.recv.are(&kept.output) };
+        same && self.op.is_none_or(|op| kept.reduces_by(op))
+    }
+
+    #[inline(always)]
+    unsafe fn describe(&self) -> Result<Buffers<'a>> {
+        let (n, extents) = (self.bound.neighborhood(), self.bound.extents());
+        let op = self.op.filter(|_| !n.sources().is_empty());
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            Ok(Buffers {
+                input: self.send.describe(Side::send(n.targets().len(), extents))?,
+                output: self.recv.describe(Side::recv(n.sources().len(), extents))?,
+                op: op.map(|op| args::operator(op)).transpose()?,
+            })
+        }
     }
 }
 
@@ -222,14 +106,14 @@ unsafe fn several<'a>(
     nfields: c_int,
     comm: MPI_Comm,
     mode: Mode,
-    field: impl Fn(Sides, usize) -> Result<Buffers<'a>>,
+    field: impl Fn([Side; 2], usize) -> Result<Buffers<'a>>,
 ) -> c_int {
     // SAFETY: as for `collective`.
     unsafe {
         call(function, comm, |comm| {
             let bound = handle::lookup(comm, Operation::Alltoall)?;
             let n = bound.neighborhood();
-            let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
+            let sides = [Side::send(n.targets().len(), bound.extents()), Side::recv(n.sources().len(), bound.extents())];
             let count = args::length("nfields", nfields);
             let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| {
                 let mut fields = Vec::new();
@@ -314,6 +198,24 @@ fn part<T>(array: *const T, field: usize, degree: usize) -> *const T {
     if array.is_null() { array } else { array.wrapping_add(field * degree) }
 }
 
+impl<C> FieldArrays<C> {
+    /// The arguments of one field. `buffers`: the name of the array of buffers.
+    ///
+    /// # Safety
+    /// The buffers must be null or as many as there are fields, unless there are no blocks: then no
+    /// array is looked at.
+    unsafe fn field(&self, buffers: &'static str, field: usize, degree: usize) -> Result<General<C, MPI_Aint>> {
+        // SAFETY: the caller vouches for the array.
+        let buffers = unsafe { args::array(buffers, self.buffers, if degree == 0 { 0 } else { field + 1 }) }?;
+        Ok(General {
+            base: buffers.get(field).copied().unwrap_or(std::ptr::null_mut()),
+            counts: part(self.counts, field, degree),
+            displs: part(self.displs, field, degree),
+            datatypes: part(self.datatypes, field, degree),
+        })
+    }
+}
+
 /// Runs, starts or plans an all-to-all of several fields.
 ///
 /// # Safety
@@ -326,27 +228,11 @@ pub unsafe fn fields<C: Entry>(
     comm: MPI_Comm,
     mode: Mode,
 ) -> c_int {
-    let field = |sides: Sides, f: usize| -> Result<Buffers> {
-        let (targets, sources) = (sides.targets, sides.sources);
-        // SAFETY: the caller vouches for the arrays. Where a degree is 0 the arrays of that side
-        // are not looked at.
+    let field = |[targets, sources]: [Side; 2], f: usize| -> Result<Buffers> {
+        // SAFETY: the caller vouches for the arrays.
         unsafe {
-            let sendbuf = args::array("sendbufs", send.buffers, if targets == 0 { 0 } else { f + 1 })?;
-            let recvbuf = args::array("recvbufs", recv.buffers, if sources == 0 { 0 } else { f + 1 })?;
-            let nothing = std::ptr::null_mut();
-            Ok(Buffers {
-                input: sides.send(sendbuf.get(f).copied().unwrap_or(nothing)).of_field(f).general(
-                    part(send.counts, f, targets),
-                    part(send.displs, f, targets),
-                    part(send.datatypes, f, targets),
-                )?,
-                output: sides.recv(recvbuf.get(f).copied().unwrap_or(nothing)).of_field(f).general(
-                    part(recv.counts, f, sources),
-                    part(recv.displs, f, sources),
-                    part(recv.datatypes, f, sources),
-                )?,
-                op: None,
-            })
+            let (input, output) = (send.field("sendbufs", f, targets.degree)?, recv.field("recvbufs", f, sources.degree)?);
+            Ok(Buffers { input: input.describe(targets.of_field(f))?, output: output.describe(sources.of_field(f))?, op: None })
         }
     };
     // SAFETY: the caller vouches for the arguments.

@@ -16,6 +16,7 @@ mod misc;
 mod neighborhood;
 pub mod preload;
 mod request;
+mod side;
 mod sparse;
 mod window;
 mod window_operations;

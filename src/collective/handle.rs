@@ -16,7 +16,7 @@ use crate::collective::describe::{self, Summary};
 use crate::collective::executors::{ExecutorPool, Lease};
 use crate::collective::fuse::Joined;
 use crate::collective::own::{Apart, Own, Store};
-use crate::collective::runner::{BoundExecutor, Runner};
+use crate::collective::runner::{BoundExecutor, CallArguments, Runner};
 use crate::collective::tags::Tags;
 use crate::collective::verify::Findings;
 use crate::collective::{OPERATIONS, Operation, Selected};
@@ -182,7 +182,7 @@ pub static HANDLE: Key<Handle> = Key::new();
 ///
 /// # Safety
 /// The reference must not be alive when a neighborhood of the communicator is set or freed.
-#[inline]
+#[inline(always)]
 pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Arc<BoundNeighborhood>> {
     // MPI lets a program ask for a communicator's properties while a collective runs on it in
     // another thread, so that nothing here is exclusive; what a collective changes is in a
@@ -190,8 +190,15 @@ pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Ar
     // run at the same time.
     // SAFETY: the value lives as long as the attribute, as the caller vouches.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
-    (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
-        .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
+    match handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()) {
+        Some(bound) => Ok(bound),
+        None => Err(no_neighborhood(operation)),
+    }
+}
+
+#[cold]
+fn no_neighborhood(operation: Operation) -> Box<Error> {
+    Error::NoNeighborhood { operation: operation.name() }.into()
 }
 
 /// The parameters of the machine that a set call on a communicator found out, if one did.
@@ -478,7 +485,7 @@ impl BoundNeighborhood {
     }
 
     /// The tag of the next collective, which this algorithm runs by an executor.
-    #[inline]
+    #[inline(always)]
     fn tag(&self, algorithm: Algorithm, executor: &Any) -> Result<i32> {
         if algorithm.entry().one_round() {
             return Ok(self.tags.one());
@@ -513,27 +520,39 @@ impl BoundNeighborhood {
     /// Runs one collective that is not verified to completion.
     ///
     /// # Safety
-    /// The buffers must be what the C prototype asks for.
+    /// The arguments must be what the C prototype asks for.
     #[inline(always)]
-    pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
-        if let Some(record) = self.record() {
-            // SAFETY: the caller vouches for the buffers.
-            return unsafe { self.run_observed(record, buffers) };
+    pub unsafe fn run<'a>(&self, arguments: &impl CallArguments<'a>) -> Result<()> {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            if self.record().is_some() || self.timed.load(Ordering::Relaxed) {
+                return self.run_described(&arguments.describe()?);
+            }
+            let mut runner = self.runner()?;
+            let algorithm = runner.choice.algorithm;
+            let bound = runner.bind(arguments, &self.pool)?;
+            let tag = self.tag(algorithm, &bound.executor)?;
+            self.execute(bound, tag)
         }
-        // SAFETY: as above.
-        unsafe { self.run_unobserved(buffers) }
     }
 
+    /// The same, with buffers that have been described. It may be recorded, or timed to compare
+    /// schedules.
+    ///
+    /// # Safety
+    /// As for `run`.
     #[cold]
-    unsafe fn run_observed(&self, record: &Record, buffers: &Buffers) -> Result<()> {
-        let call = record.begin();
+    #[inline(never)]
+    pub unsafe fn run_described(&self, buffers: &Buffers) -> Result<()> {
+        let call = self.record().map(|record| (record, record.begin()));
         // SAFETY: as for `run`.
         let done = unsafe { self.run_unobserved(buffers) };
-        record.end(&call, None);
+        if let Some((record, call)) = call {
+            record.end(&call, None);
+        }
         done
     }
 
-    #[inline(always)]
     unsafe fn run_unobserved(&self, buffers: &Buffers) -> Result<()> {
         // SAFETY: as for `run`.
         unsafe {
@@ -548,7 +567,7 @@ impl BoundNeighborhood {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn runner(&self) -> Result<RefMut<'_, Runner>> {
         self.runner.try_borrow_mut().map_err(|_| Error::Busy.into())
     }

@@ -41,6 +41,33 @@ const PATIENCE: u32 = 8;
 /// After how many of them the next [`PATIENCE`] are.
 const PERIOD: u32 = 1024;
 
+/// The arguments of a blocking call.
+pub trait CallArguments<'a> {
+    /// True if they are those of an earlier call on the same neighborhood. That one was valid, so
+    /// nothing has been checked.
+    ///
+    /// # Safety
+    /// They must be what the C prototype asks for.
+    unsafe fn are(&self, kept: &RememberedArguments) -> bool;
+
+    /// Checks and describes them.
+    ///
+    /// # Safety
+    /// They must be what the C prototype asks for.
+    unsafe fn describe(&self) -> Result<Buffers<'a>>;
+}
+
+/// Those that have been described.
+impl<'a> CallArguments<'a> for Buffers<'a> {
+    unsafe fn are(&self, kept: &RememberedArguments) -> bool {
+        kept.are(self)
+    }
+
+    unsafe fn describe(&self) -> Result<Buffers<'a>> {
+        Ok(*self)
+    }
+}
+
 /// A schedule and the executors of blocking calls.
 pub struct Runner {
     /// The algorithm, and why it was chosen.
@@ -126,19 +153,21 @@ impl Runner {
         }
     }
 
-    /// Returns an executor that is bound to the buffers, for one call, which must be settled.
+    /// Returns an executor that is bound to the arguments of a call, for that call, which must be
+    /// settled.
     ///
     /// # Safety
     /// As for `Executor::bind`.
     #[inline(always)]
-    pub unsafe fn bind(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<&mut BoundExecutor> {
-        let position = match self.find(buffers) {
+    pub unsafe fn bind<'a>(&mut self, arguments: &impl CallArguments<'a>, pool: &ExecutorPool) -> Result<&mut BoundExecutor> {
+        // SAFETY: the caller vouches for the arguments.
+        let position = match unsafe { self.find(arguments) } {
             Some(position) => {
                 self.misses = 0;
                 position
             }
-            // SAFETY: the caller vouches for the buffers.
-            None => unsafe { self.bind_anew(buffers, pool) }?,
+            // SAFETY: as above.
+            None => unsafe { self.bind_anew(&arguments.describe()?, pool) }?,
         };
         self.clock += 1;
         let bound = &mut self.executors[position];
@@ -146,15 +175,16 @@ impl Runner {
         Ok(bound)
     }
 
-    /// Returns the position of an executor that is bound to the buffers, if one is.
+    /// Returns the position of an executor that is bound to the arguments, if one is.
     #[inline(always)]
-    fn find(&self, buffers: &Buffers) -> Option<usize> {
+    unsafe fn find<'a>(&self, arguments: &impl CallArguments<'a>) -> Option<usize> {
         if self.misses > PATIENCE || device::is_driver_known() {
             return None;
         }
-        // a loop, as the compiler does not inline `position`, and would read what was just written
+        // a loop, as the compiler does not inline `position`
         for (position, bound) in self.executors.iter().enumerate() {
-            if bound.settled && bound.arguments.are(buffers, &self.known) {
+            // SAFETY: the caller vouches for the arguments.
+            if bound.settled && unsafe { arguments.are(&bound.arguments) } && bound.arguments.are_valid(&self.known) {
                 return Some(position);
             }
         }
@@ -162,6 +192,7 @@ impl Runner {
     }
 
     /// Binds an executor to new buffers. Returns its position.
+    #[cold]
     #[inline(never)]
     unsafe fn bind_anew(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<usize> {
         self.see(buffers);

@@ -35,6 +35,33 @@ impl Ints<'_> {
     }
 }
 
+/// Entries of count and displacement arrays: `int`, or `MPI_Count` and `MPI_Aint`.
+pub trait Entry: Copy + 'static {
+    /// The array, tagged with its width.
+    fn ints(array: &[Self]) -> Ints<'_>;
+}
+
+impl Entry for i32 {
+    #[inline(always)]
+    fn ints(array: &[i32]) -> Ints<'_> {
+        Ints::Narrow(array)
+    }
+}
+
+impl Entry for i64 {
+    #[inline(always)]
+    fn ints(array: &[i64]) -> Ints<'_> {
+        Ints::Wide(array)
+    }
+}
+
+impl Entry for isize {
+    #[inline(always)]
+    fn ints(array: &[isize]) -> Ints<'_> {
+        Ints::Address(array)
+    }
+}
+
 /// How the blocks of a buffer are described.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape<'a> {

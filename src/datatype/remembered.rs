@@ -10,15 +10,15 @@
 //! numbers and, where there are arrays, all their entries. To remember arguments is to copy them,
 //! which allocates for the first arrays of their width.
 
-// inline(always): the C functions know the shapes, so that one comparison is left of all these, and
-// nothing is read that was just written (see `capi/dispatch.rs`).
+// inline(always): the C functions know the shapes, so that one comparison is left of all these (see
+// `capi/side.rs`).
 
 use super::buffers::{Blocks, Buffers, Ints, Shape};
 use super::known::Known;
 use crate::error::Result;
 use crate::mpi::datatype::{Datatype, byte};
 use crate::mpi::op::Kind;
-use crate::mpi::{MPI_Datatype, Op};
+use crate::mpi::{MPI_Datatype, MPI_Op, Op};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// The arguments of a call.
@@ -26,8 +26,11 @@ use crate::topology::neighborhood::{Neighbor, Neighborhood};
 pub struct RememberedArguments {
     /// True if there are any.
     filled: bool,
-    input: Side,
-    output: Side,
+    /// The blocks sent.
+    pub input: RememberedSide,
+    /// The blocks received.
+    pub output: RememberedSide,
+    /// The operator; `None` also of a call that receives nothing.
     op: Option<Op>,
     /// How many datatypes had been freed; `None` if the arguments have none that can be.
     freed: Option<u64>,
@@ -35,10 +38,11 @@ pub struct RememberedArguments {
 
 /// One side of a call.
 #[derive(Debug)]
-struct Side {
+pub struct RememberedSide {
+    /// Entries of the list of neighbors.
+    degree: usize,
     base: *mut u8,
     datatype: Datatype,
-    extent: i64,
     form: Form,
     counts: Array,
     displs: Array,
@@ -64,7 +68,7 @@ enum Array {
 
 impl Array {
     #[inline(always)]
-    fn is(&self, ints: &Ints) -> bool {
+    fn is(&self, ints: Ints) -> bool {
         match (self, ints) {
             (Array::Narrow(kept), Ints::Narrow(now)) => same(kept, now),
             (Array::Wide(kept), Ints::Wide(now)) => same(kept, now),
@@ -98,13 +102,13 @@ fn copy<T: Copy>(kept: &mut Vec<T>, now: &[T]) {
     kept.extend_from_slice(now);
 }
 
-impl Default for Side {
-    fn default() -> Side {
+impl Default for RememberedSide {
+    fn default() -> RememberedSide {
         let nothing = || Array::Narrow(Vec::new());
-        Side {
+        RememberedSide {
+            degree: 0,
             base: std::ptr::null_mut(),
             datatype: byte(),
-            extent: 0,
             form: Form::One(0),
             counts: nothing(),
             displs: nothing(),
@@ -113,22 +117,38 @@ impl Default for Side {
     }
 }
 
-impl Side {
+impl RememberedSide {
+    /// Entries of the list of neighbors.
     #[inline(always)]
-    fn is(&self, blocks: &Blocks) -> bool {
-        let shape = match (self.form, &blocks.shape) {
-            (Form::One(kept), Shape::One { count }) | (Form::Equal(kept), Shape::Equal { count }) => kept == *count,
+    pub fn degree(&self) -> usize {
+        self.degree
+    }
+
+    /// True if another call on the same neighborhood has the same buffer, datatype of all blocks,
+    /// and shape. Without neighbors the datatype does not count.
+    #[inline(always)]
+    pub fn is(&self, base: *mut u8, datatype: MPI_Datatype, shape: Shape) -> bool {
+        // new buffers are the most frequent difference
+        if self.base != base {
+            return false;
+        }
+        let same = match (self.form, shape) {
+            (Form::One(kept), Shape::One { count }) | (Form::Equal(kept), Shape::Equal { count }) => kept == count,
             (Form::Vector, Shape::Vector { counts, displs }) => self.counts.is(counts) && self.displs.is(displs),
             (Form::General, Shape::General { counts, displs, datatypes }) => {
                 self.counts.is(counts) && self.displs.is(displs) && same(&self.datatypes, datatypes.raw())
             }
             _ => false,
         };
-        shape && self.datatype == blocks.datatype && self.extent == blocks.extent
+        same && (self.degree == 0 || self.datatype.raw() == datatype)
     }
 
-    fn copy(&mut self, blocks: &Blocks) {
-        (self.base, self.datatype, self.extent) = (blocks.base, blocks.datatype, blocks.extent);
+    fn is_of(&self, blocks: &Blocks) -> bool {
+        self.is(blocks.base, blocks.datatype.raw(), blocks.shape)
+    }
+
+    fn copy(&mut self, blocks: &Blocks, degree: usize) {
+        (self.degree, self.base, self.datatype) = (degree, blocks.base, blocks.datatype);
         self.form = match &blocks.shape {
             Shape::One { count } => Form::One(*count),
             Shape::Equal { count } => Form::Equal(*count),
@@ -148,21 +168,28 @@ impl Side {
 impl RememberedArguments {
     /// Remembers nothing yet.
     pub fn new() -> RememberedArguments {
-        RememberedArguments { filled: false, input: Side::default(), output: Side::default(), op: None, freed: None }
+        let side = RememberedSide::default;
+        RememberedArguments { filled: false, input: side(), output: side(), op: None, freed: None }
     }
 
-    /// Returns true if a call with these buffers is equal to the remembered one. `known`: that
-    /// which `remember` had.
+    /// True if there are arguments, whose datatypes are still there. `known`: that which `remember`
+    /// had.
     #[inline(always)]
-    pub fn are(&self, buffers: &Buffers, known: &Known) -> bool {
-        // new buffers are the most frequent difference
-        self.filled
-            && self.input.base == buffers.input.base
-            && self.output.base == buffers.output.base
-            && self.input.is(&buffers.input)
-            && self.output.is(&buffers.output)
-            && self.op == buffers.op
-            && self.freed.is_none_or(|freed| known.freed().is_ok_and(|now| now == freed))
+    pub fn are_valid(&self, known: &Known) -> bool {
+        self.filled && self.freed.is_none_or(|freed| known.freed().is_ok_and(|now| now == freed))
+    }
+
+    /// True if the call reduced by that operator, or received nothing.
+    #[inline(always)]
+    pub fn reduces_by(&self, op: MPI_Op) -> bool {
+        // SAFETY: the value is compared alone.
+        self.op.is_none() || self.op == unsafe { Op::from_raw(op) }
+    }
+
+    /// True if a call with these buffers is equal to the remembered one, whose datatypes are still
+    /// there.
+    pub fn are(&self, buffers: &Buffers) -> bool {
+        self.input.is_of(&buffers.input) && self.output.is_of(&buffers.output) && self.op == buffers.op
     }
 
     /// Remembers the arguments of a call on a neighborhood, which must be valid. `freed`: how many
@@ -177,8 +204,8 @@ impl RememberedArguments {
         else {
             return;
         };
-        self.input.copy(&buffers.input);
-        self.output.copy(&buffers.output);
+        self.input.copy(&buffers.input, n.targets().len());
+        self.output.copy(&buffers.output, n.sources().len());
         self.op = buffers.op;
         self.freed = (input || output).then_some(freed);
         self.filled = true;
@@ -240,12 +267,14 @@ mod tests {
     fn only_equal_calls_match(calls: &[Buffers]) {
         let (known, n) = (Known::default(), neighborhood());
         let mut arguments = RememberedArguments::new();
+        assert!(!arguments.are_valid(&known));
         for (k, call) in calls.iter().enumerate() {
-            assert!(calls.iter().enumerate().all(|(i, other)| arguments.are(other, &known) == (k > 0 && i == k - 1)));
             arguments.remember(call, &n, 0, &known);
+            assert!(arguments.are_valid(&known));
+            assert!(calls.iter().enumerate().all(|(i, other)| arguments.are(other) == (i == k)));
         }
         arguments.forget();
-        assert!(!calls.iter().any(|call| arguments.are(call, &known)));
+        assert!(!arguments.are_valid(&known));
     }
 
     #[test]
@@ -261,7 +290,8 @@ mod tests {
             |b: &mut Buffers| b.input.base = b.input.base.wrapping_add(1),
             |b: &mut Buffers| b.output.base = b.output.base.wrapping_add(1),
             |b: &mut Buffers| std::mem::swap(&mut b.input.base, &mut b.output.base),
-            |b: &mut Buffers| b.input.extent = 2,
+            |b: &mut Buffers| b.input.datatype = double(),
+            |b: &mut Buffers| b.output.datatype = double(),
             |b: &mut Buffers| b.op = Some(Op::replace()),
         ] {
             let mut other = calls[0];
@@ -302,9 +332,9 @@ mod tests {
         let mut displs = DISPLS;
         for k in 0..displs.len() {
             arguments.remember(&call(&displs), &neighborhood(), 0, &known);
-            assert!(arguments.are(&call(&displs), &known));
+            assert!(arguments.are(&call(&displs)));
             displs[k] += 1;
-            assert!(!arguments.are(&call(&displs), &known));
+            assert!(!arguments.are(&call(&displs)));
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::capi::args;
-use crate::capi::dispatch::{Buffers, Mode, Operation, collective};
+use crate::capi::dispatch::{Mode, Operation, collective};
 use crate::capi::request::MPIX_Request;
+use crate::capi::side::{Equal, General, Vector};
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op};
 
 /// Sends a block of its own to each target and combines each source's block with what is in its
@@ -26,16 +26,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulate(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulate", Operation::Accumulate, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulate", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_accumulate` with large counts.
@@ -53,16 +48,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulate_c(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulate_c", Operation::Accumulate, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulate_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Starts `MPIX_Neighbor_accumulate` and returns once its messages are posted.
@@ -82,16 +72,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_accumulate(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_accumulate", Operation::Accumulate, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_accumulate", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Ineighbor_accumulate` with large counts.
@@ -111,16 +96,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_accumulate_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_accumulate_c", Operation::Accumulate, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_accumulate_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_accumulate`, which `MPIX_Request_start` runs any number of
@@ -142,16 +122,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulate_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulate_plan", Operation::Accumulate, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulate_plan", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_accumulate_plan` with large counts.
@@ -172,16 +147,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulate_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulate_plan_c", Operation::Accumulate, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulate_plan_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Sends a block of its own size to each target and combines each source's block with what is in
@@ -202,16 +172,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatev(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatev", Operation::Accumulate, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatev", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_accumulatev` with large counts.
@@ -231,16 +196,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatev_c(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatev_c", Operation::Accumulate, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatev_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Starts `MPIX_Neighbor_accumulatev` and returns once its messages are posted.
@@ -262,16 +222,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_accumulatev(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_accumulatev", Operation::Accumulate, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_accumulatev", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Ineighbor_accumulatev` with large counts.
@@ -293,16 +248,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_accumulatev_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_accumulatev_c", Operation::Accumulate, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_accumulatev_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_accumulatev`, which `MPIX_Request_start` runs any number of
@@ -326,16 +276,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatev_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatev_plan", Operation::Accumulate, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatev_plan", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_accumulatev_plan` with large counts.
@@ -358,16 +303,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatev_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatev_plan_c", Operation::Accumulate, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatev_plan_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Sends a block of its own size and layout to each target and combines each source's block with
@@ -388,16 +328,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatew(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatew", Operation::Accumulate, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatew", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_accumulatew` with large counts.
@@ -417,16 +352,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatew_c(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatew_c", Operation::Accumulate, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatew_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Starts `MPIX_Neighbor_accumulatew` and returns once its messages are posted.
@@ -448,16 +378,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_accumulatew(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_accumulatew", Operation::Accumulate, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_accumulatew", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Ineighbor_accumulatew` with large counts.
@@ -479,16 +404,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_accumulatew_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_accumulatew_c", Operation::Accumulate, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_accumulatew_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_accumulatew`, which `MPIX_Request_start` runs any number of
@@ -512,16 +432,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatew_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatew_plan", Operation::Accumulate, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatew_plan", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_accumulatew_plan` with large counts.
@@ -544,14 +459,9 @@ pub unsafe extern "C" fn MPIX_Neighbor_accumulatew_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_accumulatew_plan_c", Operation::Accumulate, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_accumulatew_plan_c", Operation::Accumulate, comm, mode, || (send, recv), Some(op)) }
 }

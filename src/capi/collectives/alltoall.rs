@@ -5,8 +5,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::capi::dispatch::{Buffers, Mode, Operation, collective};
+use crate::capi::dispatch::{Mode, Operation, collective};
 use crate::capi::request::MPIX_Request;
+use crate::capi::side::{Equal, General, Vector};
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 
 /// Sends a block of its own to each target and receives a block of equal size from each source.
@@ -23,16 +24,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoall", Operation::Alltoall, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoall", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_alltoall` with large counts.
@@ -49,16 +45,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_c(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoall_c", Operation::Alltoall, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoall_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Starts `MPIX_Neighbor_alltoall` and returns once its messages are posted.
@@ -77,16 +68,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoall(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_alltoall", Operation::Alltoall, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_alltoall", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Ineighbor_alltoall` with large counts.
@@ -105,16 +91,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoall_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_alltoall_c", Operation::Alltoall, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_alltoall_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_alltoall`, which `MPIX_Request_start` runs any number of
@@ -135,16 +116,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoall_plan", Operation::Alltoall, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoall_plan", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_alltoall_plan` with large counts.
@@ -164,16 +140,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Equal { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoall_plan_c", Operation::Alltoall, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoall_plan_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Sends a block of its own size to each target and receives one from each source.
@@ -192,16 +163,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallv", Operation::Alltoall, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallv", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_alltoallv` with large counts.
@@ -220,16 +186,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv_c(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallv_c", Operation::Alltoall, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallv_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Starts `MPIX_Neighbor_alltoallv` and returns once its messages are posted.
@@ -250,16 +211,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoallv(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_alltoallv", Operation::Alltoall, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_alltoallv", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Ineighbor_alltoallv` with large counts.
@@ -280,16 +236,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoallv_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_alltoallv_c", Operation::Alltoall, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_alltoallv_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_alltoallv`, which `MPIX_Request_start` runs any number of
@@ -312,16 +263,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallv_plan", Operation::Alltoall, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallv_plan", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_alltoallv_plan` with large counts.
@@ -343,16 +289,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallv_plan_c", Operation::Alltoall, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallv_plan_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Sends a block of its own size and layout to each target and receives one from each source.
@@ -371,16 +312,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw(
     recvtypes: *const MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallw", Operation::Alltoall, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallw", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_alltoallw` with large counts.
@@ -399,16 +335,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw_c(
     recvtypes: *const MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallw_c", Operation::Alltoall, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallw_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Starts `MPIX_Neighbor_alltoallw` and returns once its messages are posted.
@@ -429,16 +360,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoallw(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_alltoallw", Operation::Alltoall, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_alltoallw", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Ineighbor_alltoallw` with large counts.
@@ -459,16 +385,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoallw_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_alltoallw_c", Operation::Alltoall, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_alltoallw_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_alltoallw`, which `MPIX_Request_start` runs any number of
@@ -491,16 +412,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallw_plan", Operation::Alltoall, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallw_plan", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_alltoallw_plan` with large counts.
@@ -522,14 +438,9 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = General { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatypes: sendtypes };
+    let recv = General { base: recvbuf, counts: recvcounts, displs: recvdispls, datatypes: recvtypes };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_alltoallw_plan_c", Operation::Alltoall, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).general(sendcounts, senddispls, sendtypes)?,
-                output: sides.recv(recvbuf).general(recvcounts, recvdispls, recvtypes)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_alltoallw_plan_c", Operation::Alltoall, comm, mode, || (send, recv), None) }
 }

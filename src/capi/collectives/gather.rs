@@ -4,8 +4,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::capi::dispatch::{Buffers, Mode, Operation, collective};
+use crate::capi::dispatch::{Mode, Operation, collective};
 use crate::capi::request::MPIX_Request;
+use crate::capi::side::{Equal, One, Vector};
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 
 /// Sends one block to all targets and receives a block of equal size from each source.
@@ -22,16 +23,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gather", Operation::Gather, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gather", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_gather` with large counts.
@@ -48,16 +44,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_c(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gather_c", Operation::Gather, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gather_c", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// Starts `MPIX_Neighbor_gather` and returns once its messages are posted.
@@ -76,16 +67,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_gather(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_gather", Operation::Gather, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_gather", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Ineighbor_gather` with large counts.
@@ -104,16 +90,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_gather_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_gather_c", Operation::Gather, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_gather_c", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_gather`, which `MPIX_Request_start` runs any number of times.
@@ -133,16 +114,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gather_plan", Operation::Gather, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount.into(), recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gather_plan", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_gather_plan` with large counts.
@@ -162,16 +138,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Equal { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gather_plan_c", Operation::Gather, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gather_plan_c", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// Sends one block to all targets and receives a block of its own size from each source.
@@ -189,16 +160,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gatherv", Operation::Gather, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gatherv", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_gatherv` with large counts.
@@ -216,16 +182,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv_c(
     recvtype: MPI_Datatype,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gatherv_c", Operation::Gather, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gatherv_c", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// Starts `MPIX_Neighbor_gatherv` and returns once its messages are posted.
@@ -245,16 +206,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_gatherv(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_gatherv", Operation::Gather, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_gatherv", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Ineighbor_gatherv` with large counts.
@@ -274,16 +230,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_gatherv_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_gatherv_c", Operation::Gather, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_gatherv_c", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_gatherv`, which `MPIX_Request_start` runs any number of times.
@@ -304,16 +255,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gatherv_plan", Operation::Gather, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gatherv_plan", Operation::Gather, comm, mode, || (send, recv), None) }
 }
 
 /// `MPIX_Neighbor_gatherv_plan` with large counts.
@@ -334,14 +280,9 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = Vector { base: recvbuf, counts: recvcounts, displs: recvdispls, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_gatherv_plan_c", Operation::Gather, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_gatherv_plan_c", Operation::Gather, comm, mode, || (send, recv), None) }
 }

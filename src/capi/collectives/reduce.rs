@@ -4,9 +4,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::capi::args;
-use crate::capi::dispatch::{Buffers, Mode, Operation, collective};
+use crate::capi::dispatch::{Mode, Operation, collective};
 use crate::capi::request::MPIX_Request;
+use crate::capi::side::{One, Vector};
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op};
 
 /// Sends one block to all targets and combines the blocks of all sources elementwise into one.
@@ -24,16 +24,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reduce", Operation::Reduce, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reduce", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_reduce` with large counts.
@@ -51,16 +46,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_c(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reduce_c", Operation::Reduce, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reduce_c", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Starts `MPIX_Neighbor_reduce` and returns once its messages are posted.
@@ -80,16 +70,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_reduce(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_reduce", Operation::Reduce, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_reduce", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Ineighbor_reduce` with large counts.
@@ -109,16 +94,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_reduce_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_reduce_c", Operation::Reduce, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_reduce_c", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_reduce`, which `MPIX_Request_start` runs any number of times.
@@ -139,16 +119,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount.into(), datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reduce_plan", Operation::Reduce, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reduce_plan", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_reduce_plan` with large counts.
@@ -169,16 +144,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = One { base: sendbuf.cast_mut(), count: sendcount, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reduce_plan_c", Operation::Reduce, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reduce_plan_c", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Sends a block of its own to each target and combines the blocks of all sources elementwise into
@@ -198,16 +168,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reducev", Operation::Reduce, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reducev", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_reducev` with large counts.
@@ -226,16 +191,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev_c(
     op: MPI_Op,
     comm: MPI_Comm,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Blocking;
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reducev_c", Operation::Reduce, comm, Mode::Blocking, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reducev_c", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Starts `MPIX_Neighbor_reducev` and returns once its messages are posted.
@@ -256,16 +216,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_reducev(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_reducev", Operation::Reduce, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_reducev", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Ineighbor_reducev` with large counts.
@@ -286,16 +241,11 @@ pub unsafe extern "C" fn MPIX_Ineighbor_reducev_c(
     comm: MPI_Comm,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Nonblocking(request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Ineighbor_reducev_c", Operation::Reduce, comm, Mode::Nonblocking(request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Ineighbor_reducev_c", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// Makes a persistent `MPIX_Neighbor_reducev`, which `MPIX_Request_start` runs any number of times.
@@ -317,16 +267,11 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev_plan(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount.into(), datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reducev_plan", Operation::Reduce, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount.into(), recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reducev_plan", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }
 
 /// `MPIX_Neighbor_reducev_plan` with large counts.
@@ -348,14 +293,9 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev_plan_c(
     info: MPI_Info,
     request: *mut MPIX_Request,
 ) -> c_int {
+    let send = Vector { base: sendbuf.cast_mut(), counts: sendcounts, displs: senddispls, datatype: sendtype };
+    let recv = One { base: recvbuf, count: recvcount, datatype: recvtype };
+    let mode = Mode::Persistent(info, request);
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        collective("MPIX_Neighbor_reducev_plan_c", Operation::Reduce, comm, Mode::Persistent(info, request), |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).vector(sendcounts, senddispls, sendtype)?,
-                output: sides.recv(recvbuf).one(recvcount, recvtype)?,
-                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
-            })
-        })
-    }
+    unsafe { collective("MPIX_Neighbor_reducev_plan_c", Operation::Reduce, comm, mode, || (send, recv), Some(op)) }
 }

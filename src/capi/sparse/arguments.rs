@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::capi::args::{self, Entry};
-use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape, length};
+use crate::capi::args;
+use crate::datatype::buffers::{Blocks, Entry, Names, RECV, SEND, Shape, length};
 use crate::datatype::check::is_null;
 use crate::datatype::known::Known;
 use crate::environment;
@@ -174,7 +174,7 @@ impl Counts {
     /// # Safety
     /// The arrays must be null or valid for `n` entries.
     unsafe fn shape<'a>(&self, n: usize) -> Result<Shape<'a>> {
-        unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(counts: *const C, displs: *const D, n: usize) -> Result<Shape<'a>> {
+        unsafe fn vector<'a, C: Entry, D: Entry>(counts: *const C, displs: *const D, n: usize) -> Result<Shape<'a>> {
             // SAFETY: the caller vouches for the arrays.
             unsafe {
                 let counts = C::ints(args::array(SEND.counts, counts, n)?);
