@@ -4,7 +4,8 @@
  * processes (alltoall); the same edges with blocks of which each second double is sent, and a 3-D
  * 27-point halo (alltoallw). Ours is MPIX_Neighbor_alltoall(v, w)_plan with MPIX_Request_start and
  * _wait. Peers: the MPI's own persistent collective, where it has one; MPI_Startall and MPI_Waitall
- * of requests made by hand; Irecv, Isend, Waitall; our blocking call.
+ * of requests made by hand; Irecv, Isend, Waitall; our blocking call. Last, blocking alltoallw
+ * around which a datatype is made and freed: the call's own, or another one.
  *
  * Each call writes a word of each cache line that it sends, and reads one of each that has come:
  * else a receiver that copies from the sender's memory finds the unchanged bytes in its own cache
@@ -66,8 +67,47 @@ static void halo_3d(int width) {
   compare_on(&p, "3-D 27-point", size);
 }
 
+/* Vectors as `strided_blocks` has them, made for each call and freed after it. `used`: the call has
+   them, else those that are always the same. */
+static void renew(problem *p, int used, void (*run)(problem *)) {
+  MPI_Datatype kept = p->types_out[0], made;
+  int each;
+  MPI_Type_size(kept, &each);
+  MPI_Type_vector(each / (int)sizeof(double), 1, 2, MPI_DOUBLE, &made);
+  MPI_Type_commit(&made);
+  for (int k = 0; used && k < p->out; k++) p->types_out[k] = made;
+  for (int k = 0; used && k < p->in; k++) p->types_in[k] = made;
+  run(p);
+  for (int k = 0; used && k < p->out; k++) p->types_out[k] = kept;
+  for (int k = 0; used && k < p->in; k++) p->types_in[k] = kept;
+  MPI_Type_free(&made);
+}
+static void kept(problem *p) { renew(p, 0, ours); }
+static void renewed(problem *p) { renew(p, 1, ours); }
+static void kept_native(problem *p) { renew(p, 0, native); }
+static void renewed_native(problem *p) { renew(p, 1, native); }
+STEP(kept)
+STEP(renewed)
+STEP(kept_native)
+STEP(renewed_native)
+
+/* What it costs that a datatype that a call has is watched until it is freed: a type is made and
+   freed around each call, and either it is in the call, or one that stays. */
+static void watched(int bytes) {
+  problem p;
+  ring_edges(&p, 1);
+  strided_blocks(&p, bytes);
+  finish_graph(&p);
+  char label[64];
+  snprintf(label, sizeof label, "types, %s", size_name(bytes));
+  alternative list[] = {{"kept", kept_step, &p}, {"renewed", renewed_step, &p}, {"native", kept_native_step, &p}, {"its renewed", renewed_native_step, &p}};
+  for (int a = 0; a < 4; a++) expect_same(&list[a]);
+  measure(label, list, 4);
+  release(&p);
+}
+
 int main(int argc, char **argv) {
-  const char *only = begin(argc, argv, "persistent [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|strided|halo]");
+  const char *only = begin(argc, argv, "persistent [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|strided|halo|types]");
   print_header("microseconds for start and wait (ratio to ours)");
   if (me == 0) printf("# case                     cores rounds    plan\n");
   for (int strided = 0; strided < 2; strided++) {
@@ -80,6 +120,7 @@ int main(int argc, char **argv) {
   }
   if (!*only || !strcmp(only, "halo"))
     for (int width = 8; width <= (crowded ? 32 : 64); width *= 2) halo_3d(width);
+  if (!*only || !strcmp(only, "types")) watched(64), watched(4096);
   end();
   return 0;
 }

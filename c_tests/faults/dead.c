@@ -631,11 +631,31 @@ static int check_packing(void) {
   return test_finish();
 }
 
+/* a process that shows a title where its environment was, and comes late, is not taken for one that
+   has ended */
+static int check_renamed(void) {
+  if (test_rank == VICTIM) {
+    int count = 0;
+    while (environ[count]) count++;
+    char **moved = calloc((size_t)count + 1, sizeof *moved);
+    for (int k = 0; k < count; k++) {
+      moved[k] = strdup(environ[k]);
+      memset(environ[k], ' ', strlen(environ[k]));
+    }
+    environ = moved;
+    wait_for(1);
+  }
+  OK(set_all(0));
+  OK(alltoall(SHORT));
+  return test_finish();
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   what = getenv("TEST_WHAT"), end_how = getenv("TEST_END");
   if (what == NULL || test_size < 2 || test_size > 8) return 2;
   if (is("pack")) return check_packing();
+  if (is("renamed")) return check_renamed();
   if (is("lost")) return check_lost();
   if (is("blocks")) return check_blocks();
   if (end_how == NULL) return 2;

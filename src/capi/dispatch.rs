@@ -58,7 +58,10 @@ pub unsafe fn collective<S: SideArguments, R: SideArguments>(
             let (send, recv) = sides();
             let arguments = Arguments { bound, send, recv, op };
             if matches!(mode, Mode::Blocking) && !bound.verifies() {
-                return bound.run(&arguments);
+                return match bound.repeat(&arguments) {
+                    Some(done) => done,
+                    None => bound.run(&arguments.describe()?),
+                };
             }
             let buffers = arguments.describe();
             other_than_run(bound, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1)
@@ -74,16 +77,22 @@ struct Arguments<'k, S, R> {
     op: Option<MPI_Op>,
 }
 
-impl<'a, S: SideArguments, R: SideArguments> CallArguments<'a> for Arguments<'_, S, R> {
+impl<S: SideArguments, R: SideArguments> CallArguments for Arguments<'_, S, R> {
     #[inline(always)]
     unsafe fn are(&self, kept: &RememberedArguments) -> bool {
         // SAFETY: the caller vouches for the arguments.
         let same = unsafe { self.send.are(&kept.input) && self.recv.are(&kept.output) };
         same && self.op.is_none_or(|op| kept.reduces_by(op))
     }
+}
 
+impl<S: SideArguments, R: SideArguments> Arguments<'_, S, R> {
+    /// Checks and describes them.
+    ///
+    /// # Safety
+    /// They must be what the C prototype asks for.
     #[inline(always)]
-    unsafe fn describe(&self) -> Result<Buffers<'a>> {
+    unsafe fn describe<'a>(&self) -> Result<Buffers<'a>> {
         let (n, extents) = (self.bound.neighborhood(), self.bound.extents());
         let op = self.op.filter(|_| !n.sources().is_empty());
         // SAFETY: the caller vouches for the arguments.

@@ -517,35 +517,33 @@ impl BoundNeighborhood {
         self.outstanding.until(self.yields(), || executor.test())
     }
 
-    /// Runs one collective that is not verified to completion.
+    /// Runs one collective that is not verified to completion, if an executor is bound to these
+    /// arguments already.
     ///
     /// # Safety
     /// The arguments must be what the C prototype asks for.
     #[inline(always)]
-    pub unsafe fn run<'a>(&self, arguments: &impl CallArguments<'a>) -> Result<()> {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
-            if self.record().is_some() || self.timed.load(Ordering::Relaxed) {
-                return self.run_described(&arguments.describe()?);
-            }
-            let mut runner = self.runner()?;
-            let algorithm = runner.choice.algorithm;
-            let bound = runner.bind(arguments, &self.pool)?;
-            let tag = self.tag(algorithm, &bound.executor)?;
-            self.execute(bound, tag)
+    pub unsafe fn repeat(&self, arguments: &impl CallArguments) -> Option<Result<()>> {
+        if self.record().is_some() || self.timed.load(Ordering::Relaxed) {
+            return None;
         }
+        let mut runner = self.runner().ok()?;
+        let algorithm = runner.choice.algorithm;
+        // SAFETY: the caller vouches for the arguments.
+        let bound = unsafe { runner.bound(arguments) }?;
+        Some(match self.tag(algorithm, &bound.executor) {
+            Ok(tag) => self.execute(bound, tag),
+            Err(error) => Err(error),
+        })
     }
 
-    /// The same, with buffers that have been described. It may be recorded, or timed to compare
-    /// schedules.
+    /// Runs one collective that is not verified to completion.
     ///
     /// # Safety
-    /// As for `run`.
-    #[cold]
-    #[inline(never)]
-    pub unsafe fn run_described(&self, buffers: &Buffers) -> Result<()> {
+    /// The buffers must be what the C prototype asks for.
+    pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
         let call = self.record().map(|record| (record, record.begin()));
-        // SAFETY: as for `run`.
+        // SAFETY: the caller vouches for the buffers.
         let done = unsafe { self.run_unobserved(buffers) };
         if let Some((record, call)) = call {
             record.end(&call, None);

@@ -42,29 +42,18 @@ const PATIENCE: u32 = 8;
 const PERIOD: u32 = 1024;
 
 /// The arguments of a blocking call.
-pub trait CallArguments<'a> {
+pub trait CallArguments {
     /// True if they are those of an earlier call on the same neighborhood. That one was valid, so
-    /// nothing has been checked.
+    /// nothing has to be checked.
     ///
     /// # Safety
     /// They must be what the C prototype asks for.
     unsafe fn are(&self, kept: &RememberedArguments) -> bool;
-
-    /// Checks and describes them.
-    ///
-    /// # Safety
-    /// They must be what the C prototype asks for.
-    unsafe fn describe(&self) -> Result<Buffers<'a>>;
 }
 
-/// Those that have been described.
-impl<'a> CallArguments<'a> for Buffers<'a> {
+impl CallArguments for Buffers<'_> {
     unsafe fn are(&self, kept: &RememberedArguments) -> bool {
         kept.are(self)
-    }
-
-    unsafe fn describe(&self) -> Result<Buffers<'a>> {
-        Ok(*self)
     }
 }
 
@@ -153,31 +142,33 @@ impl Runner {
         }
     }
 
-    /// Returns an executor that is bound to the arguments of a call, for that call, which must be
-    /// settled.
+    /// Returns an executor that is bound to the buffers, for one call, which must be settled.
     ///
     /// # Safety
     /// As for `Executor::bind`.
-    #[inline(always)]
-    pub unsafe fn bind<'a>(&mut self, arguments: &impl CallArguments<'a>, pool: &ExecutorPool) -> Result<&mut BoundExecutor> {
-        // SAFETY: the caller vouches for the arguments.
-        let position = match unsafe { self.find(arguments) } {
-            Some(position) => {
-                self.misses = 0;
-                position
-            }
+    pub unsafe fn bind(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<&mut BoundExecutor> {
+        // SAFETY: the caller vouches for the buffers.
+        let position = match unsafe { self.find(buffers) } {
+            Some(position) => position,
             // SAFETY: as above.
-            None => unsafe { self.bind_anew(&arguments.describe()?, pool) }?,
+            None => unsafe { self.bind_anew(buffers, pool) }?,
         };
-        self.clock += 1;
-        let bound = &mut self.executors[position];
-        (bound.settled, bound.used) = (false, self.clock);
-        Ok(bound)
+        Ok(self.lend(position))
+    }
+
+    /// The same, if an executor is bound to these arguments already.
+    ///
+    /// # Safety
+    /// The arguments must be what the C prototype asks for.
+    #[inline(always)]
+    pub unsafe fn bound(&mut self, arguments: &impl CallArguments) -> Option<&mut BoundExecutor> {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe { self.find(arguments) }.map(|position| self.lend(position))
     }
 
     /// Returns the position of an executor that is bound to the arguments, if one is.
     #[inline(always)]
-    unsafe fn find<'a>(&self, arguments: &impl CallArguments<'a>) -> Option<usize> {
+    unsafe fn find(&mut self, arguments: &impl CallArguments) -> Option<usize> {
         if self.misses > PATIENCE || device::is_driver_known() {
             return None;
         }
@@ -185,10 +176,19 @@ impl Runner {
         for (position, bound) in self.executors.iter().enumerate() {
             // SAFETY: the caller vouches for the arguments.
             if bound.settled && unsafe { arguments.are(&bound.arguments) } && bound.arguments.are_valid(&self.known) {
+                self.misses = 0;
                 return Some(position);
             }
         }
         None
+    }
+
+    #[inline(always)]
+    fn lend(&mut self, position: usize) -> &mut BoundExecutor {
+        self.clock += 1;
+        let bound = &mut self.executors[position];
+        (bound.settled, bound.used) = (false, self.clock);
+        bound
     }
 
     /// Binds an executor to new buffers. Returns its position.

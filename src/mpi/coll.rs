@@ -17,7 +17,7 @@ use super::request::{Request, lend};
 use super::tally;
 use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
-use crate::util::cast::{to_int, to_usize};
+use crate::util::cast::to_int;
 
 /// What a process does while it waits for a collective.
 static MEANWHILE: OnceLock<fn()> = OnceLock::new();
@@ -240,90 +240,6 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
         }
     })?;
     Ok(result)
-}
-
-/// Gathers one number of each process on process 0 (`MPI_Igather`); the others get an empty list.
-/// Collective.
-pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
-    let buffers = (Box::new(value), vec![0u32; at_root(comm)?]);
-    let (_, result) = run(comm, "MPI_Igather", size_of_val(&value), buffers, |(send, recv), request| {
-        let (from, into) = ((&raw const **send).cast(), recv.as_mut_ptr().cast());
-        // SAFETY: one number is sent; on process 0 there is room for one of each process.
-        unsafe {
-            let number = RSMPI_UINT32_T;
-            mpi_sys::MPI_Igather(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
-        }
-    })?;
-    Ok(result)
-}
-
-/// Gathers `counts[p]` numbers of each process `p` on process 0 (`MPI_Igatherv`). Only process 0
-/// passes the counts; the others get an empty list. All counts together must not exceed `INT_MAX`.
-/// Collective.
-pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
-    let (ints, displs, total) = layout(counts);
-    let buffers = (values.to_vec(), ints, displs, vec![0u32; total]);
-    let (_, _, _, result) = run(comm, "MPI_Igatherv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
-        let (from, count, into) = (send.as_ptr().cast(), to_int(send.len()), recv.as_mut_ptr().cast());
-        // SAFETY: on process 0 the result has room for that many numbers, one process
-        // after the other.
-        unsafe {
-            let number = RSMPI_UINT32_T;
-            let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
-            mpi_sys::MPI_Igatherv(from, count, number, into, counts, displs, number, 0, comm.raw(), request.raw_mut())
-        }
-    })?;
-    Ok(result)
-}
-
-/// Scatters one number to each process from process 0, which alone passes them (`MPI_Iscatter`).
-/// Collective.
-pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
-    assert_eq!(values.len(), at_root(comm)?, "one number for each process");
-    let (_, value) =
-        run(comm, "MPI_Iscatter", size_of_val(values), (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
-            let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
-            // SAFETY: process 0 has a number for each process; there is room for one.
-            unsafe {
-                let number = RSMPI_UINT32_T;
-                mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
-            }
-        })?;
-    Ok(*value)
-}
-
-/// Scatters `counts[p]` numbers to each process `p` from process 0, which alone passes values and
-/// counts (`MPI_Iscatterv`); this process gets `mine`. All counts together must not exceed
-/// `INT_MAX`. Collective.
-pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Result<Vec<u32>> {
-    let (ints, displs, total) = layout(counts);
-    assert_eq!(values.len(), total, "the counts add up to the values");
-    let buffers = (values.to_vec(), ints, displs, vec![0u32; mine as usize]);
-    let (_, _, _, result) = run(comm, "MPI_Iscatterv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
-        let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(mine));
-        // SAFETY: process 0 has that many numbers, one process after the other; there is
-        // room for those that come.
-        unsafe {
-            let number = RSMPI_UINT32_T;
-            let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
-            mpi_sys::MPI_Iscatterv(from, counts, displs, number, into, room, number, 0, comm.raw(), request.raw_mut())
-        }
-    })?;
-    Ok(result)
-}
-
-/// Returns the number of processes on process 0, and 0 on the others.
-fn at_root(comm: &Owned) -> Result<usize> {
-    Ok(if comm.rank()? == 0 { comm.size()? as usize } else { 0 })
-}
-
-/// Returns counts and displacements for MPI, and the total number of elements.
-fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
-    let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
-    assert!(i32::try_from(total).is_ok(), "{total} numbers are too many for one collective");
-    let ints: Vec<i32> = counts.iter().map(|&c| to_int(c)).collect();
-    let displs = ints.iter().scan(0, |at, &c| Some(std::mem::replace(at, *at + c))).collect();
-    (ints, displs, to_usize(total))
 }
 
 /// Broadcasts bytes (`MPI_Ibcast`); `bytes` has the same length on all processes, at most

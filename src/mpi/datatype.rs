@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::comm::Owned as Comm;
-use super::constants::{RSMPI_DATATYPE_NULL, RSMPI_DOUBLE, RSMPI_INT64_T, RSMPI_UINT64_T};
+use super::constants::{RSMPI_DATATYPE_NULL, RSMPI_DOUBLE, RSMPI_INT64_T, RSMPI_UINT32_T, RSMPI_UINT64_T};
 use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::{Argument, Error, Result};
 use crate::util::cast::{to_int, to_usize};
@@ -38,6 +38,11 @@ pub fn byte() -> Datatype {
 /// `MPI_DOUBLE`.
 pub fn double() -> Datatype {
     Datatype(RSMPI_DOUBLE)
+}
+
+/// `MPI_UINT32_T`.
+pub fn uint32() -> Datatype {
+    Datatype(RSMPI_UINT32_T)
 }
 
 /// `MPI_INT64_T`.

@@ -14,13 +14,13 @@
 //!
 //! A process whose state is unknown counts as alive: one on another node, in another container, of
 //! another world (`MPI_Comm_spawn`), and, before the first introduction, one of a world on several
-//! nodes that ended before this process checked. A process that has finalized MPI but still runs is
-//! alive, too.
+//! nodes that ended before this process checked, or of which a process has written over its
+//! environment. A process that has finalized MPI but still runs is alive, too.
 //!
 //! A check costs one file of `/proc` per process that is waited for, ten times a second. Reading
 //! the environments costs two files per process of the node, at most a few times in a program.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -329,11 +329,18 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
         }
         launcher != 0 && process == launcher
     };
-    let (mut found, mut readable) = (Found::new(), true);
+    let (mut found, mut readable, mut nameless) = (Found::new(), true, Vec::new());
     for (&number, stat) in all.iter().filter(|(_, stat)| !stat.is_dead) {
         let below = is_below(number);
         let theirs = match environment(number) {
-            Ok(text) => Told::parse(&text, names),
+            Ok(text) => {
+                let theirs = Told::parse(&text, names);
+                // that of a process that is ending is empty
+                if below && theirs.is_none() && !text.is_empty() {
+                    nameless.push(number);
+                }
+                theirs
+            }
             Err(_) => {
                 readable &= !below;
                 None
@@ -344,6 +351,16 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
             found.entry(theirs.rank).or_default().push(Process { number, start: stat.start });
         }
     }
+    // a program may write over its environment, to show a title in its place; but the children of
+    // one that has a rank may have any
+    let numbers: HashSet<u32> = found.values().flatten().map(|process| process.number).collect();
+    let has_rank_above = |mut process: u32| {
+        while process != launcher && !numbers.contains(&process) {
+            process = all.get(&process).map_or(launcher, |stat| stat.parent);
+        }
+        process != launcher
+    };
+    readable &= nameless.into_iter().all(has_rank_above);
     // if this process cannot find itself, it cannot find others
     let sees = launcher != 0 && readable && found.get(&me).is_some_and(|list| list.iter().any(|p| p.number == own));
     Some((found, sees && told.local == size))

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
-use super::datatype::byte;
+use super::datatype::uint32;
 use super::liveness::Patience;
 pub use super::message::Message;
 use super::message::Probed;
@@ -578,8 +578,8 @@ impl Requests {
     ) -> std::result::Result<(), (Box<Error>, bool)> {
         let message = |(rank, words): &mut (u32, Vec<u32>)| -> Result<Message> {
             let too_many = |_| Error::Internal(format!("{} words are too many for one message to process {rank}", words.len()));
-            let count = i32::try_from(size_of_val(&words[..])).map_err(too_many)?;
-            Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: byte(), peer: to_int(*rank) })
+            let count = i32::try_from(words.len()).map_err(too_many)?;
+            Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: uint32(), peer: to_int(*rank) })
         };
         let messages = |list: &mut [(u32, Vec<u32>)]| list.iter_mut().map(message).collect::<Result<Vec<Message>>>();
         let none = |error| (error, false);

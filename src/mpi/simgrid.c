@@ -297,22 +297,6 @@ int MPI_Iallgather(const void *from, int count, MPI_Datatype type, void *into, i
   return finished(PMPI_Allgather(from, count, type, into, room, as, comm), request);
 }
 
-int MPI_Igather(const void *from, int count, MPI_Datatype type, void *into, int room, MPI_Datatype as, int root, MPI_Comm comm, MPI_Request *request) {
-  return finished(PMPI_Gather(from, count, type, into, room, as, root, comm), request);
-}
-
-int MPI_Igatherv(const void *from, int count, MPI_Datatype type, void *into, const int rooms[], const int at[], MPI_Datatype as, int root, MPI_Comm comm, MPI_Request *request) {
-  return finished(PMPI_Gatherv(from, count, type, into, rooms, at, as, root, comm), request);
-}
-
-int MPI_Iscatter(const void *from, int count, MPI_Datatype type, void *into, int room, MPI_Datatype as, int root, MPI_Comm comm, MPI_Request *request) {
-  return finished(PMPI_Scatter(from, count, type, into, room, as, root, comm), request);
-}
-
-int MPI_Iscatterv(const void *from, const int counts[], const int at[], MPI_Datatype type, void *into, int room, MPI_Datatype as, int root, MPI_Comm comm, MPI_Request *request) {
-  return finished(PMPI_Scatterv(from, counts, at, type, into, room, as, root, comm), request);
-}
-
 /* SMPI aborts in this one, and calls the fatal handler where a communicator has no grid */
 int MPI_Topo_test(MPI_Comm comm, int *kind) {
   MPI_Errhandler handler;

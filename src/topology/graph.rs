@@ -38,6 +38,25 @@ impl Graph {
         Graph { first, targets, weights }
     }
 
+    /// Creates the graph from rows in which a process's targets come before their weights, one
+    /// after the other.
+    ///
+    /// # Panics
+    /// As for [`Graph::from_rows`].
+    pub fn from_joined_rows(lengths: &[u32], words: &[u32]) -> Graph {
+        let degrees = lengths.iter().map(|&length| length / 2);
+        let (mut targets, mut weights, mut rest) = (Vec::new(), Vec::new(), words);
+        targets.reserve_exact(words.len() / 2);
+        weights.reserve_exact(words.len() / 2);
+        for degree in degrees.clone().map(|degree| degree as usize) {
+            let (row, others) = rest.split_at(2 * degree);
+            targets.extend(&row[..degree]);
+            weights.extend(&row[degree..]);
+            rest = others;
+        }
+        Graph::from_rows(degrees.map(u64::from), targets, weights)
+    }
+
     /// Creates the graph from a list of (source, target, weight) in any order; edges between the
     /// same two processes keep their order. Self edges are dropped.
     pub fn from_edges(processes: u32, edges: &[(Rank, Rank, u32)]) -> Graph {

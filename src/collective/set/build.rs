@@ -1,8 +1,8 @@
 //! Builds the schedule that was chosen: locally, from a plan of process 0, or by negotiation.
 
+use crate::collective::set::tree::{self, Rows};
 use crate::collective::set::world::GatheredGraph;
 use crate::error::{Error, Result, catch};
-use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::Requests;
 use crate::mpi::tally;
@@ -49,33 +49,14 @@ fn share(world: &mut GatheredGraph, make: impl FnOnce(&Graph, Option<&Locality>)
     world.graph()?;
     let shares = world.graph.as_ref().map(|graph| {
         catch(|| {
-            let shares = make(graph, world.nodes.as_ref());
-            match i32::try_from(shares.0.len()) {
-                Ok(_) => Ok(shares),
-                Err(_) => Err(Error::Internal(format!("a plan of {} words is too large to be sent", shares.0.len())).into()),
+            let (words, lengths) = make(graph, world.nodes.as_ref());
+            match i32::try_from(words.len()) {
+                Ok(_) => Ok(Rows { lengths, words }),
+                Err(_) => Err(Error::Internal(format!("a plan of {} words is too large to be sent", words.len())).into()),
             }
         })
     });
-    scatter(world.comm, shares)
-}
-
-/// Sends each process its share of a plan. Process 0 has the shares, or an error, which then
-/// reaches all processes.
-fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
-    const FAILED: u32 = u32::MAX;
-    let (shares, words, error) = match shares {
-        Some(Ok((shares, words))) => (shares, words, None),
-        Some(Err(error)) => {
-            let processes = comm.size()?;
-            (Vec::new(), vec![FAILED; processes as usize], Some(error))
-        }
-        None => (Vec::new(), Vec::new(), None),
-    };
-    let mine = coll::scatter(comm, &words)?;
-    if mine == FAILED {
-        return Err(error.unwrap_or_else(|| Error::Internal("process 0 could not make a plan".into()).into()));
-    }
-    coll::scatterv(comm, &shares, &words, mine)
+    tree::scatter(world.comm, shares)
 }
 
 /// Exchanges the messages of a negotiation until this process has none left to send or receive.

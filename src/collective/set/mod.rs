@@ -38,6 +38,7 @@ const _: () = assert!(OPERATIONS as u64 <= channel::MOST_OPERATIONS);
 mod agree;
 mod build;
 mod choose;
+mod tree;
 mod trial;
 mod world;
 

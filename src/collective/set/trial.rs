@@ -124,7 +124,7 @@ fn tell(bound: &BoundNeighborhood, lengths: &[i64], is_common: bool) -> Result<V
         op: None,
     };
     // SAFETY: there is a word for each block; those sent are only read.
-    let ended = unsafe { bound.run_described(&buffers) };
+    let ended = unsafe { bound.run(&buffers) };
     if ended.is_err() {
         // MPI may still use them
         std::mem::forget((sent, std::mem::take(&mut told)));

@@ -3,8 +3,8 @@
 
 use std::cell::OnceCell;
 
+use crate::collective::set::tree;
 use crate::error::{Error, Result};
-use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::select::Nodes;
 use crate::select::hints::Hints;
@@ -12,7 +12,6 @@ use crate::shm::node::Team;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
-use crate::util::cast::to_u32;
 
 /// The graph of all processes, gathered when first needed.
 pub struct GatheredGraph<'a> {
@@ -38,12 +37,9 @@ impl GatheredGraph<'_> {
     /// The graph, on process 0. Collective the first time.
     pub fn graph(&mut self) -> Result<Option<&Graph>> {
         if !self.gathered {
-            let (targets, weights) = Graph::row(self.neighborhood);
-            let degrees = coll::gather(self.comm, to_u32(targets.len()))?;
-            let targets = coll::gatherv(self.comm, &targets, &degrees)?;
-            let weights = coll::gatherv(self.comm, &weights, &degrees)?;
-            let here = !degrees.is_empty();
-            self.graph = here.then(|| Graph::from_rows(degrees.into_iter().map(u64::from), targets, weights));
+            let (mut row, weights) = Graph::row(self.neighborhood);
+            row.extend(weights);
+            self.graph = tree::gather(self.comm, row)?.map(|rows| Graph::from_joined_rows(&rows.lengths, &rows.words));
             self.gathered = true;
         }
         Ok(self.graph.as_ref())
@@ -73,9 +69,7 @@ impl GatheredGraph<'_> {
     }
 
     /// The direction of each edge of the graph, on process 0. Collective.
-    pub fn directions(&mut self) -> Result<Vec<u32>> {
-        let degrees = self.graph()?.map(|graph| graph.degrees().0).unwrap_or_default();
-        let mine = Graph::row_directions(self.neighborhood);
-        coll::gatherv(self.comm, &mine, &degrees)
+    pub fn directions(&self) -> Result<Vec<u32>> {
+        Ok(tree::gather(self.comm, Graph::row_directions(self.neighborhood))?.unwrap_or_default().words)
     }
 }
