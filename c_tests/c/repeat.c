@@ -196,11 +196,13 @@ static void errors(form f, int set) {
       CHECK(MPIX_Neighbor_alltoallw(from, NULL, displs[0], types[0], into, counts[1], displs[1], types[1], comm) != MPI_SUCCESS, "no counts");
       CHECK(MPIX_Neighbor_alltoallw(from, counts[0], displs[0], types[0], into, counts[1], NULL, types[1], comm) != MPI_SUCCESS, "no displacements");
       CHECK(MPIX_Neighbor_alltoallw(from, counts[0], displs[0], NULL, into, counts[1], displs[1], types[1], comm) != MPI_SUCCESS, "no datatypes");
+      CHECK(MPIX_Neighbor_alltoallw(from, counts[0], displs[0], types[0], into, counts[1], displs[1], NULL, comm) != MPI_SUCCESS, "no datatypes received");
     }
     if (f == ALLTOALLV) {
       CHECK(MPIX_Neighbor_alltoallv(from, counts[0], NULL, types[0][0], into, counts[1], displs_v[1], types[1][0], comm) != MPI_SUCCESS, "no displacements");
       CHECK(MPIX_Neighbor_alltoallv(from, counts[0], displs_v[0], types[0][0], into, NULL, displs_v[1], types[1][0], comm) != MPI_SUCCESS, "no counts");
     }
+    if (f == GATHERV) CHECK(MPIX_Neighbor_gatherv(from, one_count(), types[0][0], into, NULL, displs_v[1], types[1][0], comm) != MPI_SUCCESS, "no counts");
     if (f == ALLTOALL) CHECK(MPIX_Neighbor_alltoall(from, one_count(), MPI_DATATYPE_NULL, into, one_count(), types[1][0], comm) != MPI_SUCCESS, "no datatype");
   }
 }

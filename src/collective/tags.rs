@@ -26,7 +26,8 @@ use crate::util::cast::to_int;
 use crate::util::turns::Turns;
 
 /// Tags from here on go by number. Those below: 1 to 4 of operations, 5 to 8 of verified ones
-/// (their first fields), 64 of negotiations, 101 and 102 of verification.
+/// (their first fields), 64 of negotiations, 65 of rows to and from process 0, 101 and 102 of
+/// verification.
 const FIRST: u32 = 128;
 
 /// Number of collectives of an operation that have different tags: the least `MPI_TAG_UB` that the

@@ -186,8 +186,8 @@ impl RememberedArguments {
         self.op.is_none() || self.op == unsafe { Op::from_raw(op) }
     }
 
-    /// True if a call with these buffers is equal to the remembered one, whose datatypes are still
-    /// there.
+    /// True if a call with these buffers is equal to the remembered one. That may serve only if it
+    /// [is valid](Self::are_valid).
     pub fn are(&self, buffers: &Buffers) -> bool {
         self.input.is_of(&buffers.input) && self.output.is_of(&buffers.output) && self.op == buffers.op
     }

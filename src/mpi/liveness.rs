@@ -336,7 +336,7 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
             Ok(text) => {
                 let theirs = Told::parse(&text, names);
                 // that of a process that is ending is empty
-                if below && theirs.is_none() && !text.is_empty() {
+                if below && number != launcher && theirs.is_none() && !text.is_empty() {
                     nameless.push(number);
                 }
                 theirs
@@ -353,22 +353,35 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
     }
     // a program may write over its environment, to show a title in its place; but the children of
     // one that has a rank may have any
-    let numbers: HashSet<u32> = found.values().flatten().map(|process| process.number).collect();
-    let has_rank_above = |mut process: u32| {
-        while process != launcher && !numbers.contains(&process) {
-            process = all.get(&process).map_or(launcher, |stat| stat.parent);
-        }
-        process != launcher
-    };
-    readable &= nameless.into_iter().all(has_rank_above);
+    let ranks: HashSet<u32> = found.values().flatten().map(|process| process.number).collect();
+    let parent = |process: u32| all.get(&process).map(|stat| stat.parent);
+    readable &= nameless.into_iter().all(|process| is_below_a_rank(process, launcher, &ranks, parent));
     // if this process cannot find itself, it cannot find others
     let sees = launcher != 0 && readable && found.get(&me).is_some_and(|list| list.iter().any(|p| p.number == own));
     Some((found, sees && told.local == size))
 }
 
+/// True if one of these processes with ranks is an ancestor of a process below the launcher.
+fn is_below_a_rank(mut process: u32, launcher: u32, ranks: &HashSet<u32>, parent: impl Fn(u32) -> Option<u32>) -> bool {
+    while process != launcher && !ranks.contains(&process) {
+        process = parent(process).unwrap_or(launcher);
+    }
+    process != launcher
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_without_a_rank_may_be_one_that_has_a_title() {
+        // the launcher 10 has started 11, 12 and 13; 14 is a child of 12, 15 one of 13
+        let parent =
+            |process| [(11, 10), (12, 10), (13, 10), (14, 12), (15, 13)].iter().find(|pair| pair.0 == process).map(|pair| pair.1);
+        let ranks = HashSet::from([11, 12]);
+        let below = |process| is_below_a_rank(process, 10, &ranks, parent);
+        assert_eq!([13, 14, 15, 99].map(below), [false, true, false, false]);
+    }
 
     #[test]
     fn stat_of_a_process_whose_name_is_odd() {

@@ -12,7 +12,7 @@ use super::message::Probed;
 pub use super::request::Lost;
 use super::request::{Status, is_complete, null, withdraw};
 use super::tally::Tally;
-use super::{MPI_Request, MPI_Status, check, failed, guard, liveness, notice, proc_null};
+use super::{MPI_Request, MPI_Status, check, coll, failed, guard, liveness, notice, proc_null};
 use crate::error::{Error, Result};
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
@@ -561,11 +561,12 @@ impl Requests {
         tag: c_int,
         comm: &Comm,
     ) -> Result<()> {
+        comm.is_whole()?;
         let exchanged = self.exchange_words(out, into, tag, comm);
         if exchanged.as_ref().is_err_and(|(_, stuck)| *stuck) {
             std::mem::forget((std::mem::take(out), std::mem::take(into)));
         }
-        exchanged.map_err(|(error, _)| error)
+        exchanged.map_err(|(error, _)| liveness::explain(error, comm.view(), Some(comm)))
     }
 
     /// The same. An error comes with whether MPI may still access words.
@@ -598,6 +599,7 @@ impl Requests {
                     (e, true)
                 })?;
             }
+            coll::advance_others();
             backoff.snooze();
         }
         Ok(())

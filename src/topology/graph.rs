@@ -195,4 +195,14 @@ mod tests {
         assert_eq!(g.iter().collect::<Vec<_>>(), [(0, 1, 8), (0, 1, 9), (2, 1, 3), (2, 0, 4)]);
         assert_eq!(Graph::from_neighborhoods(&g.neighborhoods()), g);
     }
+
+    #[test]
+    fn rows_with_weights_behind_their_targets() {
+        let g = Graph::from_edges(5, &[(1, 2, 3), (1, 0, 8), (3, 1, 4), (3, 4, 9), (3, 1, 5)]);
+        let rows: Vec<Vec<u32>> =
+            g.neighborhoods().iter().map(Graph::row).map(|(targets, weights)| [targets, weights].concat()).collect();
+        let lengths: Vec<u32> = rows.iter().map(|row| to_u32(row.len())).collect();
+        assert_eq!(lengths, [0, 4, 0, 6, 0]);
+        assert_eq!(Graph::from_joined_rows(&lengths, &rows.concat()), g);
+    }
 }

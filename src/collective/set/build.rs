@@ -50,6 +50,9 @@ fn share(world: &mut GatheredGraph, make: impl FnOnce(&Graph, Option<&Locality>)
     let shares = world.graph.as_ref().map(|graph| {
         catch(|| {
             let (words, lengths) = make(graph, world.nodes.as_ref());
+            assert_eq!(lengths.len(), graph.processes(), "a share for each process");
+            let all: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+            assert_eq!(all, words.len() as u64, "the shares add up to the plan");
             match i32::try_from(words.len()) {
                 Ok(_) => Ok(Rows { lengths, words }),
                 Err(_) => Err(Error::Internal(format!("a plan of {} words is too large to be sent", words.len())).into()),

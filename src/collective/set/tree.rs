@@ -1,16 +1,15 @@
 //! Rows of words from all processes to process 0, and from there to all, along a binomial tree.
 //!
 //! `MPI_Gatherv` and `MPI_Scatterv` of usual MPIs exchange a message with each process, one after
-//! the other: with 1,024 processes each takes a millisecond. Along the tree process 0 exchanges as
-//! many messages as the number of processes has binary digits.
+//! the other. Along the tree process 0 exchanges `2 log2(P)` messages each way.
 //!
 //! In the tree process `p` stands for processes `p` to `p + 2^k - 1`, where `2^k` is the largest
 //! power of two that divides `p`; its children are `p + 1`, `p + 2`, `p + 4` and so on below
 //! `p + 2^k`, and its parent `p - 2^k`. So what comes from the children is in the order of ranks.
 //!
 //! Lengths travel first, as a process must know how long what its children send is. Collective over
-//! the communicator; cost: `2 log2(P)` messages one after the other, and for each process up to all
-//! words of those that it stands for, in memory too. Process 0 handles each word once.
+//! the communicator; cost: `2 log2(P)` messages one after the other each way; memory for the words
+//! of all that a process stands for, at the peak for half of them twice.
 
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -94,7 +93,9 @@ impl<'a> Tree<'a> {
     fn up(&mut self, mut words: Vec<u32>, counts: &[usize]) -> Result<Vec<u32>> {
         let children: Vec<u32> = self.place.children.iter().map(|&(child, _)| child).collect();
         let come = self.receive(children.into_iter().zip(counts.iter().copied()))?;
-        come.iter().for_each(|(_, theirs)| words.extend(theirs));
+        words.reserve_exact(counts.iter().sum());
+        // each is freed when it has been copied
+        come.into_iter().for_each(|(_, theirs)| words.extend_from_slice(&theirs));
         match self.place.parent {
             Some(parent) => Ok(self.send(std::iter::once((parent, words)))?.pop().unwrap_or_default().1),
             None => Ok(words),
@@ -151,6 +152,7 @@ pub fn scatter(comm: &Comm, rows: Option<Result<Rows>>) -> Result<Vec<u32>> {
     let own = to_usize(lengths[0]);
     let mut all = tree.down(rows.words, own, &sums(&lengths[1..], &spans))?;
     all.truncate(own);
+    all.shrink_to_fit();
     Ok(all)
 }
 
