@@ -290,8 +290,6 @@ mod tests {
             |b: &mut Buffers| b.input.base = b.input.base.wrapping_add(1),
             |b: &mut Buffers| b.output.base = b.output.base.wrapping_add(1),
             |b: &mut Buffers| std::mem::swap(&mut b.input.base, &mut b.output.base),
-            |b: &mut Buffers| b.input.datatype = double(),
-            |b: &mut Buffers| b.output.datatype = double(),
             |b: &mut Buffers| b.op = Some(Op::replace()),
         ] {
             let mut other = calls[0];
@@ -299,6 +297,20 @@ mod tests {
             calls.push(other);
         }
         only_equal_calls_match(&calls);
+    }
+
+    #[test]
+    fn each_datatype_counts_where_there_are_neighbors() {
+        let call = buffers(Shape::Equal { count: 1 }, Shape::Equal { count: 1 });
+        let (mut sent, mut received) = (call, call);
+        (sent.input.datatype, received.output.datatype) = (double(), double());
+        let (known, mut arguments) = (Known::default(), RememberedArguments::new());
+        let none = Neighborhood::new(0, vec![], vec![], false);
+        for (n, equal) in [(&neighborhood(), false), (&none, true)] {
+            arguments.remember(&call, n, 0, &known);
+            assert!(arguments.are_valid(&known) && arguments.are(&call));
+            assert_eq!([sent, received].map(|other| arguments.are(&other)), [equal; 2]);
+        }
     }
 
     #[test]
