@@ -138,6 +138,17 @@ impl Requests {
         self.used += 1;
     }
 
+    /// Adds `n` requests that are posted after those that follow them; complete until then. Room for
+    /// them must have been reserved.
+    pub fn leave_room(&mut self, n: usize) {
+        (0..n).for_each(|_| self.skip());
+    }
+
+    /// Continues to post at `position`. Returns the end of the list until now.
+    pub fn seek(&mut self, position: usize) -> usize {
+        std::mem::replace(&mut self.used, position)
+    }
+
     /// Returns how many requests the list has.
     #[inline]
     pub fn len(&self) -> usize {

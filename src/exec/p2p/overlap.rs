@@ -23,34 +23,6 @@ impl P2p {
         }
     }
 
-    /// Posts the receives of the window, then everything else of the next round.
-    fn post_ahead(&mut self, window: &mut Window) {
-        self.post_window(window);
-        let round = self.round;
-        std::mem::swap(&mut self.requests, &mut window.sends[round]);
-        self.post_own();
-        std::mem::swap(&mut self.requests, &mut window.sends[round]);
-    }
-
-    fn post_window(&mut self, window: &mut Window) {
-        let end = (self.round + window.rounds).min(self.sorted.rounds.len());
-        while window.posted < end {
-            let recvs = self.sorted.rounds[window.posted].recvs.clone();
-            // SAFETY: the caller of `bind` vouches for the buffers until the collective is
-            // complete.
-            let failed =
-                unsafe { window.receives[window.posted].post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
-            if let Some(error) = failed {
-                self.missing.extend(recvs.clone().map(to_u32));
-                self.note(Err(error));
-            }
-            if let Some(guards) = &self.guards {
-                window.receives[window.posted].expect(guards.limits(recvs));
-            }
-            window.posted += 1;
-        }
-    }
-
     /// Returns true if the sends of a round are complete or have failed.
     fn sent(&mut self, window: &mut Window, r: usize) -> bool {
         let sends = &mut window.sends[r];

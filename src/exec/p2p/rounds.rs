@@ -1,11 +1,8 @@
-//! Rounds: posting, packing, copying, waiting, and reducing when the messages are complete.
+//! Rounds: waiting, unpacking and reducing when the messages are complete, and the next round.
 
-use std::ops::Range;
-
-use super::order::Round;
+use super::posting::has_long;
 use super::state::P2p;
 use crate::datatype::buffers::Buffers;
-use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::elements::fold_onto;
 use crate::exec::executor::Executor;
@@ -13,70 +10,11 @@ use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
 use crate::mpi::op;
 use crate::mpi::p2p::{Failure, check_matched};
-use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_u32, to_usize};
 
 impl P2p {
-    /// Posts all operations of the next round. What fails is noted, and the rest goes on.
-    #[inline]
-    pub(super) fn post(&mut self) {
-        let recvs = self.sorted.rounds[self.round].recvs.clone();
-        // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let failed = unsafe { self.requests.post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
-        if let Some(guards) = &self.guards {
-            self.requests.expect(guards.limits(recvs.clone()));
-        }
-        if let Some(error) = failed {
-            self.missing.extend(recvs.map(to_u32));
-            self.note(Err(error));
-        }
-        self.post_own();
-    }
-
-    /// Posts all operations of the next round except its receives.
-    #[inline]
-    pub(super) fn post_own(&mut self) {
-        let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
-        self.round += 1;
-        if !packs.is_empty() {
-            self.pack(packs);
-        }
-        let is_spoiled = |k: usize| self.spoiled.contains(&to_u32(sends.start + k));
-        let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
-        // SAFETY: as for `post`.
-        let failed = unsafe { self.requests.post_all_sends(&self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
-        if let Some(error) = failed {
-            self.note(Err(error));
-        }
-        // SAFETY: as for `post`; `bind` has made the buffer long enough.
-        let copied = unsafe { BlockCopy::run_all(&self.copies[copies], &mut self.pack, self.me, self.tag, &self.comm) };
-        self.note(copied);
-        if let Some(record) = &self.record {
-            self.observe_round(record);
-        }
-    }
-
-    /// Counts and traces the round that was just posted.
-    #[cold]
-    pub(super) fn observe_round(&self, record: &Record) {
-        let Round { copies, .. } = self.sorted.rounds[self.round - 1].clone();
-        record.sent(Medium::Own, copies.len(), self.copies[copies].iter().map(BlockCopy::bytes).sum());
-        record.round(self.round);
-    }
-
-    /// Packs blocks whose first parts are about to be sent.
-    fn pack(&mut self, packs: Range<usize>) {
-        for &stage in &self.sorted.packs[packs] {
-            // SAFETY: as for `Executor::bind`.
-            if let Err(error) = unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) } {
-                self.spoiled.extend(self.parts.messages_of(stage));
-                self.failure.get_or_insert(error);
-            }
-        }
-    }
-
     /// Sends a notice in place of each message of input block `entry`, which could not be packed,
     /// in the call that starts next.
     #[cold]
@@ -296,6 +234,7 @@ impl Executor for P2p {
                 self.bind_side(&buffers.output, false)?;
                 self.bind_side(&buffers.input, true)?;
                 self.bind_others(buffers, &scratch)?;
+                self.sends_first = has_long(&self.messages);
                 self.guard()
             })
         }

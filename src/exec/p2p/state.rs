@@ -46,6 +46,8 @@ pub struct P2p {
     /// The messages, bound.
     pub(super) messages: Vec<Message>,
     pub(super) parts: Parts,
+    /// Whether the sends of a round are posted before its receives.
+    pub(super) sends_first: bool,
     /// Guards of receives, for an MPI that writes past the end of short ones.
     pub(super) guards: Option<Box<Guards>>,
     pub(super) copies: Vec<BlockCopy>,
@@ -124,6 +126,7 @@ impl P2p {
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
             parts,
+            sends_first: false,
             guards: Guards::new(sorted.messages.len()),
             copies: Vec::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),

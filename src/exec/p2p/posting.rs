@@ -1,0 +1,144 @@
+//! Posts the operations of a round: receives, sends, and copies of self edges.
+//!
+//! Receives come first, so that short messages are received where they belong. Where messages are
+//! long, sends do: an MPI announces a long message and sends it when the receiver has agreed. On a
+//! connection that keeps the order of bytes, as TCP does, that agreement waits behind a long
+//! message that goes the same way. A receive that finds its message announced agrees at once; if
+//! our own announcement followed it, the other process would get the agreement first, send its
+//! message, and agree to ours only behind that: each direction would wait for the other. With sends
+//! first, both announcements are there before both agreements.
+//!
+//! Cost: where messages may be long, one query of each datatype when a call is bound.
+
+use std::ops::Range;
+
+use super::order::Round;
+use super::state::P2p;
+use super::window::Window;
+use crate::datatype::copy::BlockCopy;
+use crate::mpi::p2p::Message;
+use crate::observe::{Medium, Record};
+use crate::util::cast::to_u32;
+
+/// Bytes of a message that an MPI may announce. Shorter ones are sent at once by all but those that
+/// share memory, where the order does not matter.
+const LONG: i64 = 1 << 14;
+
+/// Returns true if a message may be announced before it is sent.
+pub(super) fn has_long(messages: &[Message]) -> bool {
+    let mut last = None;
+    messages.iter().any(|message| {
+        let size = match last {
+            Some((datatype, size)) if datatype == message.datatype => size,
+            // MPI has accepted the datatype
+            _ => message.datatype.size().unwrap_or(0),
+        };
+        last = Some((message.datatype, size));
+        size.saturating_mul(i64::from(message.count)) >= LONG
+    })
+}
+
+impl P2p {
+    /// Posts all operations of the next round. What fails is noted, and the rest goes on.
+    #[inline]
+    pub(super) fn post(&mut self) {
+        let Round { recvs, sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
+        self.round += 1;
+        if self.sends_first {
+            // the requests keep the order of the messages
+            self.requests.leave_room(recvs.len());
+            self.post_sends(sends, packs);
+            let end = self.requests.seek(0);
+            self.post_receives(recvs);
+            self.requests.seek(end);
+        } else {
+            self.post_receives(recvs);
+            self.post_sends(sends, packs);
+        }
+        self.copy(copies);
+    }
+
+    /// Posts all operations of the next round but its receives, and the receives of the window.
+    pub(super) fn post_ahead(&mut self, window: &mut Window) {
+        let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
+        let end = (self.round + window.rounds).min(self.sorted.rounds.len());
+        if !self.sends_first {
+            self.post_window(window, end);
+        }
+        let requests = &mut window.sends[self.round];
+        self.round += 1;
+        std::mem::swap(&mut self.requests, requests);
+        self.post_sends(sends, packs);
+        std::mem::swap(&mut self.requests, requests);
+        self.post_window(window, end);
+        self.copy(copies);
+    }
+
+    /// Posts the receives of the rounds before `end`.
+    fn post_window(&mut self, window: &mut Window, end: usize) {
+        while window.posted < end {
+            let recvs = self.sorted.rounds[window.posted].recvs.clone();
+            let requests = &mut window.receives[window.posted];
+            std::mem::swap(&mut self.requests, requests);
+            self.post_receives(recvs);
+            std::mem::swap(&mut self.requests, requests);
+            window.posted += 1;
+        }
+    }
+
+    #[inline]
+    fn post_receives(&mut self, recvs: Range<usize>) {
+        // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
+        let failed = unsafe { self.requests.post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
+        if let Some(guards) = &self.guards {
+            self.requests.expect(guards.limits(recvs.clone()));
+        }
+        if let Some(error) = failed {
+            self.missing.extend(recvs.map(to_u32));
+            self.note(Err(error));
+        }
+    }
+
+    /// Packs what is sent in parts, and posts sends.
+    #[inline]
+    fn post_sends(&mut self, sends: Range<usize>, packs: Range<usize>) {
+        if !packs.is_empty() {
+            self.pack(packs);
+        }
+        let is_spoiled = |k: usize| self.spoiled.contains(&to_u32(sends.start + k));
+        let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
+        // SAFETY: as for receives.
+        let failed = unsafe { self.requests.post_all_sends(&self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
+        if let Some(error) = failed {
+            self.note(Err(error));
+        }
+    }
+
+    /// Copies the blocks of self edges, and counts and traces the round that was just posted.
+    #[inline]
+    fn copy(&mut self, copies: Range<usize>) {
+        // SAFETY: as for receives; `bind` has made the buffer long enough.
+        let copied = unsafe { BlockCopy::run_all(&self.copies[copies.clone()], &mut self.pack, self.me, self.tag, &self.comm) };
+        self.note(copied);
+        if let Some(record) = &self.record {
+            self.observe_round(record, copies);
+        }
+    }
+
+    #[cold]
+    fn observe_round(&self, record: &Record, copies: Range<usize>) {
+        record.sent(Medium::Own, copies.len(), self.copies[copies].iter().map(BlockCopy::bytes).sum());
+        record.round(self.round);
+    }
+
+    /// Packs blocks whose first parts are about to be sent.
+    fn pack(&mut self, packs: Range<usize>) {
+        for &stage in &self.sorted.packs[packs] {
+            // SAFETY: as for `Executor::bind`.
+            if let Err(error) = unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) } {
+                self.spoiled.extend(self.parts.messages_of(stage));
+                self.failure.get_or_insert(error);
+            }
+        }
+    }
+}
