@@ -1,6 +1,6 @@
 /* Exchanges between hosts by all schedules: a 3-D 27-point and a 2-D 9-point halo on periodic grids
- * of processes, and a random graph. `scripts/hosts-bench` runs it on hosts made of network
- * namespaces.
+ * of processes, and a random graph; or, between two processes, one message each way.
+ * `scripts/hosts-bench` runs it on hosts made of network namespaces.
  *
  * Alternatives are `direct`, Irecv/Isend/Waitall by hand, native MPI_Neighbor_alltoallv, and those
  * of our other schedules that the graph and the hosts allow. What `auto`, `model` and `measure`
@@ -13,7 +13,7 @@
  * Each line: graph | length | alternative | milliseconds | ratio to `direct` | what it took | ratio
  * of that to the best of our schedules with the default window.
  *
- * Usage: hosts [--only halo|plane|random] [--seconds S] [--rounds N] [--quantile Q]
+ * Usage: hosts [--only pair|halo|plane|random] [--seconds S] [--rounds N] [--quantile Q]
  *   --only     one of the graphs
  *   --seconds  roughly, for each length
  * Method: see measure.h. */
@@ -69,6 +69,13 @@ static MPI_Comm plane(problem *p) {
 static MPI_Comm random_graph(problem *p) {
   MPI_Comm comm;
   random_edges(p, 4, 8);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  return comm;
+}
+
+static MPI_Comm pair(problem *p) {
+  MPI_Comm comm;
+  ring_edges(p, 1);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   return comm;
 }
@@ -158,12 +165,12 @@ static void print_parameters(MPI_Comm comm) {
 }
 
 /* Whether longer ones may follow. */
-static int run(const char *graph, problem *base, MPI_Comm comms[ALL], int on_grid, int l) {
+static int run(const char *graph, problem *base, MPI_Comm comms[ALL], int on_grid, int is_uneven, int l) {
   int bytes = lengths[l].bytes, is_there[ALL], by[ALL], numbers[ALL], is_set[ALL] = {0}, count = 0;
   problem on[ALL];
   description said[ALL] = {0};
   alternative list[ALL];
-  (on_grid ? equal_blocks : uneven_blocks)(base, bytes);
+  (is_uneven ? uneven_blocks : equal_blocks)(base, bytes);
   least_calls = lengths[l].calls, settling_calls = lengths[l].settling, checked = lengths[l].checked, trial_calls = 1, least_rounds = 3;
   aligned = least_calls < MANY;
   for (int a = 0; a < ALL; a++) on[a] = *base, on[a].comm = comms[a];
@@ -234,7 +241,7 @@ static void run_graph(const char *graph, MPI_Comm (*make)(problem *)) {
                                      MPI_INFO_NULL, 0, &comms[a]);
   }
   for (int l = 0; l < (int)(sizeof lengths / sizeof *lengths); l++)
-    if (!run(graph, &base, comms, make != random_graph, l)) break;
+    if (!run(graph, &base, comms, make == halo || make == plane, make == random_graph, l)) break;
   for (int a = 0; a < ALL; a++) MPI_Comm_free(&comms[a]);
   MPI_Comm_free(&comm);
 }
@@ -243,9 +250,10 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     MPI_Comm (*make)(problem *);
-  } graphs[] = {{"halo", halo}, {"plane", plane}, {"random", random_graph}};
+    int alone; /* between two processes */
+  } graphs[] = {{"pair", pair, 1}, {"halo", halo, 0}, {"plane", plane, 0}, {"random", random_graph, 0}};
   budget = 3;
-  const char *only = begin(argc, argv, "hosts [--only halo|plane|random] [--seconds S] [--rounds N] [--quantile Q]");
+  const char *only = begin(argc, argv, "hosts [--only pair|halo|plane|random] [--seconds S] [--rounds N] [--quantile Q]");
   int nodes;
   MPI_Comm node;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -258,7 +266,7 @@ int main(int argc, char **argv) {
   snprintf(what, sizeof what, "%d hosts; graph | length | alternative | ms | to direct | took | to the best", nodes);
   print_header(what);
   for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
-    if (!*only || !strcmp(only, graphs[g].name)) run_graph(graphs[g].name, graphs[g].make);
+    if (graphs[g].alone == (n == 2) && (!*only || !strcmp(only, graphs[g].name))) run_graph(graphs[g].name, graphs[g].make);
   end();
   return 0;
 }

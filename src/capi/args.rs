@@ -8,20 +8,27 @@ use crate::collective::Operation;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{Datatype, MPI_Datatype, MPI_Op, Op};
 
-/// Checks a caller's array of `length` entries. It may be null if `length` is 0.
+/// Returns a caller's array of `length` entries; `None` if it has entries, but no address.
 ///
 /// # Safety
 /// The pointer must be null or valid for `length` entries.
 #[inline(always)]
-pub unsafe fn array<'a, T>(name: &'static str, pointer: *const T, length: usize) -> Result<&'a [T]> {
+pub unsafe fn entries<'a, T>(pointer: *const T, length: usize) -> Option<&'a [T]> {
     if length == 0 {
-        Ok(&[])
-    } else if pointer.is_null() {
-        Err(Error::NullArray { argument: Argument::new(name), length }.into())
-    } else {
-        // SAFETY: the caller vouches for the length.
-        Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+        return Some(&[]);
     }
+    // SAFETY: the caller vouches for the length.
+    (!pointer.is_null()).then(|| unsafe { std::slice::from_raw_parts(pointer, length) })
+}
+
+/// Checks a caller's array of `length` entries. It may be null if `length` is 0.
+///
+/// # Safety
+/// As for [`entries`].
+#[inline(always)]
+pub unsafe fn array<'a, T>(name: &'static str, pointer: *const T, length: usize) -> Result<&'a [T]> {
+    // SAFETY: the caller vouches for the array.
+    unsafe { entries(pointer, length) }.ok_or_else(|| Error::NullArray { argument: Argument::new(name), length }.into())
 }
 
 /// Where results are written. A caller may pass one place for several results that it does not

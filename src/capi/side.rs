@@ -11,7 +11,7 @@
 
 use std::ffi::c_void;
 
-use super::args;
+use super::args::{self, entries};
 use crate::collective::handle::Extents;
 use crate::datatype::buffers::{Blocks, Entry, Names, RECV, SEND, Shape};
 use crate::datatype::known::Known;
@@ -119,51 +119,9 @@ pub trait SideArguments: Copy {
     }
 }
 
-/// Returns an array of the caller's; `None` if it has entries, but no address.
-///
-/// # Safety
-/// It must be null or valid for so many entries.
-#[inline(always)]
-unsafe fn entries<'a, E>(array: *const E, length: usize) -> Option<&'a [E]> {
-    if length == 0 {
-        return Some(&[]);
-    }
-    // SAFETY: the caller vouches for the length.
-    (!array.is_null()).then(|| unsafe { std::slice::from_raw_parts(array, length) })
-}
-
-/// One block for all neighbors.
+/// Blocks of one length: one block for all neighbors if `ONE`, else one after the other.
 #[derive(Clone, Copy)]
-pub struct One {
-    /// Start of the buffer.
-    pub base: *mut c_void,
-    /// Elements.
-    pub count: i64,
-    /// Their datatype.
-    pub datatype: MPI_Datatype,
-}
-
-impl SideArguments for One {
-    #[inline(always)]
-    unsafe fn describe<'a>(self, side: Side) -> Result<Blocks<'a>> {
-        // SAFETY: the caller vouches for the datatype.
-        side.blocks(self.base, unsafe { side.datatype(self.datatype) }?, Shape::One { count: side.count(self.count)? })
-    }
-
-    #[inline(always)]
-    fn whole(self) -> (*mut c_void, MPI_Datatype) {
-        (self.base, self.datatype)
-    }
-
-    #[inline(always)]
-    unsafe fn shape<'a>(self, _: usize) -> Option<Shape<'a>> {
-        Some(Shape::One { count: self.count })
-    }
-}
-
-/// Consecutive blocks of one size.
-#[derive(Clone, Copy)]
-pub struct Equal {
+pub struct Uniform<const ONE: bool> {
     /// Start of the buffer.
     pub base: *mut c_void,
     /// Elements of a block.
@@ -172,11 +130,24 @@ pub struct Equal {
     pub datatype: MPI_Datatype,
 }
 
-impl SideArguments for Equal {
+/// One block for all neighbors.
+pub type One = Uniform<true>;
+
+/// A block for each neighbor, one after the other.
+pub type Equal = Uniform<false>;
+
+impl<const ONE: bool> Uniform<ONE> {
+    #[inline(always)]
+    fn blocks<'a>(count: i64) -> Shape<'a> {
+        if ONE { Shape::One { count } } else { Shape::Equal { count } }
+    }
+}
+
+impl<const ONE: bool> SideArguments for Uniform<ONE> {
     #[inline(always)]
     unsafe fn describe<'a>(self, side: Side) -> Result<Blocks<'a>> {
         // SAFETY: the caller vouches for the datatype.
-        side.blocks(self.base, unsafe { side.datatype(self.datatype) }?, Shape::Equal { count: side.count(self.count)? })
+        side.blocks(self.base, unsafe { side.datatype(self.datatype) }?, Self::blocks(side.count(self.count)?))
     }
 
     #[inline(always)]
@@ -186,7 +157,7 @@ impl SideArguments for Equal {
 
     #[inline(always)]
     unsafe fn shape<'a>(self, _: usize) -> Option<Shape<'a>> {
-        Some(Shape::Equal { count: self.count })
+        Some(Self::blocks(self.count))
     }
 }
 

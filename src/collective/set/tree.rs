@@ -51,6 +51,30 @@ impl Place {
             children: children.map(|(child, step)| (child, to_usize(step.min(processes - child)))).collect(),
         }
     }
+
+    /// Number of processes that each child stands for.
+    fn spans(&self) -> Vec<usize> {
+        self.children.iter().map(|&(_, processes)| processes).collect()
+    }
+
+    /// The children, each with one of the values.
+    fn with<T>(&self, values: impl IntoIterator<Item = T>) -> impl Iterator<Item = (u32, T)> {
+        self.children.iter().map(|&(child, _)| child).zip(values)
+    }
+}
+
+/// Receives so many words from each of some processes.
+fn receive(from: impl Iterator<Item = (u32, usize)>, requests: &mut Requests, comm: &Comm) -> Result<Vec<(u32, Vec<u32>)>> {
+    let mut come = from.filter(|&(_, count)| count > 0).map(|(process, count)| (process, vec![0; count])).collect();
+    requests.exchange(&mut Vec::new(), &mut come, TAG, comm)?;
+    Ok(come)
+}
+
+/// Sends words to some processes. Returns them.
+fn send(to: impl Iterator<Item = (u32, Vec<u32>)>, requests: &mut Requests, comm: &Comm) -> Result<Vec<(u32, Vec<u32>)>> {
+    let mut out = to.filter(|(_, words)| !words.is_empty()).collect();
+    requests.exchange(&mut out, &mut Vec::new(), TAG, comm)?;
+    Ok(out)
 }
 
 /// A tree of the processes of a communicator.
@@ -69,35 +93,16 @@ impl<'a> Tree<'a> {
         Ok(Tree { comm, place: Place::of(comm.rank()?, comm.size()?), requests })
     }
 
-    /// Number of processes that each child stands for.
-    fn spans(&self) -> Vec<usize> {
-        self.place.children.iter().map(|&(_, processes)| processes).collect()
-    }
-
-    /// Receives so many words from each of some processes.
-    fn receive(&mut self, from: impl Iterator<Item = (u32, usize)>) -> Result<Vec<(u32, Vec<u32>)>> {
-        let mut come = from.filter(|&(_, count)| count > 0).map(|(process, count)| (process, vec![0; count])).collect();
-        self.requests.exchange(&mut Vec::new(), &mut come, TAG, self.comm)?;
-        Ok(come)
-    }
-
-    /// Sends words to some processes. Returns them.
-    fn send(&mut self, to: impl Iterator<Item = (u32, Vec<u32>)>) -> Result<Vec<(u32, Vec<u32>)>> {
-        let mut out = to.filter(|(_, words)| !words.is_empty()).collect();
-        self.requests.exchange(&mut out, &mut Vec::new(), TAG, self.comm)?;
-        Ok(out)
-    }
-
     /// Appends to this process's words those of all for which it stands, of which each child sends
     /// `counts`, and passes all on to the parent. Returns them.
     fn up(&mut self, mut words: Vec<u32>, counts: &[usize]) -> Result<Vec<u32>> {
-        let children: Vec<u32> = self.place.children.iter().map(|&(child, _)| child).collect();
-        let come = self.receive(children.into_iter().zip(counts.iter().copied()))?;
+        let Tree { comm, place, requests } = self;
+        let come = receive(place.with(counts.iter().copied()), requests, comm)?;
         words.reserve_exact(counts.iter().sum());
         // each is freed when it has been copied
         come.into_iter().for_each(|(_, theirs)| words.extend_from_slice(&theirs));
-        match self.place.parent {
-            Some(parent) => Ok(self.send(std::iter::once((parent, words)))?.pop().unwrap_or_default().1),
+        match place.parent {
+            Some(parent) => Ok(send(std::iter::once((parent, words)), requests, comm)?.pop().unwrap_or_default().1),
             None => Ok(words),
         }
     }
@@ -105,17 +110,17 @@ impl<'a> Tree<'a> {
     /// Receives the words of all for which this process stands: `own` of its own, and `counts` of
     /// each child; process 0 has them. Passes the children theirs, and returns all.
     fn down(&mut self, all: Vec<u32>, own: usize, counts: &[usize]) -> Result<Vec<u32>> {
-        let all = match self.place.parent {
+        let Tree { comm, place, requests } = self;
+        let all = match place.parent {
             Some(parent) => {
                 let count = own + counts.iter().sum::<usize>();
-                self.receive(std::iter::once((parent, count)))?.pop().unwrap_or_default().1
+                receive(std::iter::once((parent, count)), requests, comm)?.pop().unwrap_or_default().1
             }
             None => all,
         };
         let mut rest = &all[own..];
-        let parts: Vec<Vec<u32>> = counts.iter().map(|&count| rest.split_off(..count).unwrap_or_default().to_vec()).collect();
-        let children: Vec<u32> = self.place.children.iter().map(|&(child, _)| child).collect();
-        self.send(children.into_iter().zip(parts))?;
+        let parts = counts.iter().map(|&count| rest.split_off(..count).unwrap_or_default().to_vec());
+        send(place.with(parts), requests, comm)?;
         Ok(all)
     }
 }
@@ -129,7 +134,7 @@ fn sums(mut lengths: &[u32], groups: &[usize]) -> Vec<usize> {
 /// Gathers a row of each process on process 0, which alone returns them. Collective.
 pub fn gather(comm: &Comm, row: Vec<u32>) -> Result<Option<Rows>> {
     let mut tree = Tree::of(comm)?;
-    let spans = tree.spans();
+    let spans = tree.place.spans();
     let lengths = tree.up(vec![to_u32(row.len())], &spans)?;
     let words = tree.up(row, &sums(&lengths[1..], &spans))?;
     Ok(tree.place.parent.is_none().then_some(Rows { lengths, words }))
@@ -144,7 +149,7 @@ pub fn scatter(comm: &Comm, rows: Option<Result<Rows>>) -> Result<Vec<u32>> {
         Some(Err(error)) => (Rows { lengths: vec![FAILED; comm.size()? as usize], words: Vec::new() }, Some(error)),
         None => (Rows::default(), None),
     };
-    let spans = tree.spans();
+    let spans = tree.place.spans();
     let lengths = tree.down(rows.lengths, 1, &spans)?;
     if lengths[0] == FAILED {
         return Err(error.unwrap_or_else(|| Error::Internal("process 0 could not make a plan".into()).into()));

@@ -20,9 +20,8 @@ use crate::mpi::p2p::Message;
 use crate::observe::{Medium, Record};
 use crate::util::cast::to_u32;
 
-/// Bytes of a message that an MPI may announce. Shorter ones are sent at once by all but those that
-/// share memory, where the order does not matter.
-const LONG: i64 = 1 << 14;
+/// Bytes up to which usual MPIs send a message at once between nodes. Longer ones may be announced.
+const SHORT: i64 = 1 << 14;
 
 /// Returns true if a message may be announced before it is sent.
 pub(super) fn has_long(messages: &[Message]) -> bool {
@@ -34,7 +33,7 @@ pub(super) fn has_long(messages: &[Message]) -> bool {
             _ => message.datatype.size().unwrap_or(0),
         };
         last = Some((message.datatype, size));
-        size.saturating_mul(i64::from(message.count)) >= LONG
+        size.saturating_mul(i64::from(message.count)) > SHORT
     })
 }
 
