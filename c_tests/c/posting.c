@@ -1,0 +1,134 @@
+/* The order in which messages are posted: receives before sends, but where messages are long, the
+   other way around. Where a message fails, the process at its other end is named in both orders. */
+#include "test.h"
+
+/* receives and sends of data, in the order in which they were posted */
+static char posted[64];
+static int logging;
+static void note(char what, int count) {
+  size_t length = strlen(posted);
+  if (logging && count > 0 && length + 1 < sizeof posted) posted[length] = what, posted[length + 1] = 0;
+}
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
+  note('r', count);
+  return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  note('s', count);
+  return PMPI_Isend(buffer, count, type, target, tag, comm, request);
+}
+
+enum { SHORT = 1 << 14, LONG = SHORT + 1 };
+
+/* a ring, with an edge to each side: to the next process, and back */
+static int sources[2], targets[2];
+
+static MPI_Comm ring(const char *schedule, const char *window) {
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_shared_memory", "0");
+  MPI_Info_set(info, "mpix_schedule", schedule);
+  MPI_Info_set(info, "mpix_round_window", window);
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  return comm;
+}
+
+/* `forth` bytes to the next process, `back` to the one before */
+static void exchange(const char *schedule, const char *window, int forth, int back, const char *expected) {
+  MPI_Comm comm = ring(schedule, window);
+  int counts[2] = {forth, back}, displs[2] = {0, forth}, all = forth + back;
+  unsigned char *send = malloc((size_t)all), *have = malloc((size_t)all);
+  MPIX_Request plan;
+  OK(MPIX_Neighbor_alltoallv_plan(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm, MPI_INFO_NULL, &plan));
+  for (int call = 0; call < 4; call++) {
+    for (int i = 0; i < 2; i++) memset(send + displs[i], 50 * call + 10 * i + test_rank, (size_t)counts[i]);
+    memset(have, 255, (size_t)all);
+    *posted = 0, logging = 1;
+    if (call % 2 == 0) OK(MPIX_Neighbor_alltoallv(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm));
+    else {
+      OK(MPIX_Request_start(&plan));
+      OK(MPIX_Request_wait(&plan));
+    }
+    logging = 0;
+    for (int i = 0; i < 2; i++) {
+      int wrong = 0;
+      for (int k = 0; k < counts[i]; k++) wrong += have[displs[i] + k] != (unsigned char)(50 * call + 10 * i + sources[i]);
+      CHECK(wrong == 0, "%s, %d and %d bytes, call %d: %d bytes from process %d", schedule, forth, back, call, wrong, sources[i]);
+    }
+    if (test_size > 1) CHECK(!strcmp(posted, expected), "%s, window %s, %d and %d bytes, call %d: %s, not %s", schedule, window, forth, back, call, posted, expected);
+  }
+  OK(MPIX_Request_free(&plan));
+  free(send), free(have);
+  MPI_Comm_free(&comm);
+}
+
+/* blocks are as long as their data: not as what those span */
+static void strided(int count, int blocklength, const char *expected) {
+  MPI_Comm comm = ring("direct", "1");
+  MPI_Datatype vector;
+  MPI_Type_vector(count, blocklength, 2 * blocklength, MPI_BYTE, &vector);
+  MPI_Type_commit(&vector);
+  size_t span = 2 * (size_t)count * (size_t)blocklength;
+  char *send = calloc(2, span), *have = malloc(2 * span);
+  memset(send, test_rank + 1, 2 * span), memset(have, 0, 2 * span);
+  int ones[2] = {1, 1};
+  MPI_Aint displs[2] = {0, (MPI_Aint)span};
+  MPI_Datatype types[2] = {vector, vector};
+  *posted = 0, logging = 1;
+  OK(MPIX_Neighbor_alltoallw(send, ones, displs, types, have, ones, displs, types, comm));
+  logging = 0;
+  for (int i = 0; i < 2; i++) {
+    int wrong = 0;
+    for (size_t k = 0; k < span; k++) wrong += have[(size_t)displs[i] + k] != (k / (size_t)blocklength % 2 == 0 ? sources[i] + 1 : 0);
+    CHECK(wrong == 0, "%d x %d bytes: %d differ", count, blocklength, wrong);
+  }
+  if (test_size > 1) CHECK(!strcmp(posted, expected), "%d x %d bytes: %s, not %s", count, blocklength, posted, expected);
+  MPI_Type_free(&vector);
+  free(send), free(have);
+  MPI_Comm_free(&comm);
+}
+
+/* process 0 sends the next one more than that expects, which names it; the other block is there */
+static void too_long(int expected) {
+  if (test_size < 3) return;
+  MPI_Comm comm = ring("direct", "1");
+  int sent[2] = {expected, expected}, taken[2] = {expected, expected}, displs[2] = {0, 4 * expected};
+  if (test_rank == 0) sent[0] += 100;
+  char *send = malloc(8 * (size_t)expected), *have = malloc(8 * (size_t)expected), text[100];
+  memset(send, test_rank + 1, 8 * (size_t)expected), memset(have, 0, 8 * (size_t)expected);
+  int code = MPIX_Neighbor_alltoallv(send, sent, displs, MPI_BYTE, have, taken, displs, MPI_BYTE, comm);
+  snprintf(text, sizeof text, "the message from process %d (block 0)", sources[0]);
+  if (test_rank == 1) FAILS(code, MPI_ERR_TRUNCATE, text);
+  else CHECK(code == MPI_SUCCESS, "%d bytes: %s", expected, test_message(code));
+  for (int i = test_rank == 1; i < 2; i++) {
+    int wrong = 0;
+    for (int k = 0; k < expected; k++) wrong += have[displs[i] + k] != sources[i] + 1;
+    CHECK(wrong == 0, "%d bytes: block %d has %d wrong ones", expected, i, wrong);
+  }
+  free(send), free(have);
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
+  sources[0] = last, sources[1] = next, targets[0] = next, targets[1] = last;
+  exchange("direct", "1", 8, 8, "rrss");
+  exchange("direct", "1", SHORT, SHORT, "rrss");
+  exchange("direct", "1", LONG, LONG, "ssrr");
+  exchange("direct", "1", 8, 300000, "ssrr");
+  /* each round has one of each; with windows, the receives of the next round come before its sends,
+     or at once after those of this one */
+  exchange("edge_coloring", "1", 8, 8, "rsrs");
+  exchange("edge_coloring", "1", LONG, LONG, "srsr");
+  exchange("edge_coloring", "2", 8, 8, "rrss");
+  exchange("edge_coloring", "2", LONG, LONG, "srrs");
+  strided(8, 1, "rrss");
+  strided(1, SHORT, "rrss");
+  strided(2, SHORT, "ssrr");
+  too_long(200);
+  too_long(100000);
+  return test_finish();
+}
