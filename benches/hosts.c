@@ -14,7 +14,7 @@
  * of that to the best of our schedules with the default window.
  *
  * Usage: hosts [--only pair|halo|plane|random] [--seconds S] [--rounds N] [--quantile Q]
- *   --only     one of the graphs
+ *   --only     one of the graphs: pair is for two processes, the others are for more
  *   --seconds  roughly, for each length
  * Method: see measure.h. */
 #define _GNU_SOURCE
@@ -250,7 +250,7 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     MPI_Comm (*make)(problem *);
-    int alone; /* between two processes */
+    int of_two; /* for two processes; the others for more */
   } graphs[] = {{"pair", pair, 1}, {"halo", halo, 0}, {"plane", plane, 0}, {"random", random_graph, 0}};
   budget = 3;
   const char *only = begin(argc, argv, "hosts [--only pair|halo|plane|random] [--seconds S] [--rounds N] [--quantile Q]");
@@ -265,8 +265,10 @@ int main(int argc, char **argv) {
   char what[100];
   snprintf(what, sizeof what, "%d hosts; graph | length | alternative | ms | to direct | took | to the best", nodes);
   print_header(what);
+  int ran = 0;
   for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
-    if (graphs[g].alone == (n == 2) && (!*only || !strcmp(only, graphs[g].name))) run_graph(graphs[g].name, graphs[g].make);
+    if (graphs[g].of_two == (n == 2) && (!*only || !strcmp(only, graphs[g].name))) run_graph(graphs[g].name, graphs[g].make), ran = 1;
+  if (!ran && me == 0) printf("# there is no graph %s for %d processes\n", only, n);
   end();
   return 0;
 }

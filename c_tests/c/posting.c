@@ -1,7 +1,9 @@
 /* The order in which messages are posted: receives before sends, but where messages are long, the
-   other way around. Where a message fails, the process at its other end is named in both orders. */
+   other way around. What fails in either order is told alike. */
 #include "test.h"
 
+/* how many sends of data there are until MPI refuses one; none is when negative */
+static int sends_left = -1;
 /* receives and sends of data, in the order in which they were posted */
 static char posted[64];
 static int logging;
@@ -15,6 +17,7 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, M
 }
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   note('s', count);
+  if (count > 0 && sends_left >= 0 && sends_left-- == 0) return MPI_ERR_OTHER;
   return PMPI_Isend(buffer, count, type, target, tag, comm, request);
 }
 
@@ -35,32 +38,45 @@ static MPI_Comm ring(const char *schedule, const char *window) {
   return comm;
 }
 
-/* `forth` bytes to the next process, `back` to the one before */
-static void exchange(const char *schedule, const char *window, int forth, int back, const char *expected) {
-  MPI_Comm comm = ring(schedule, window);
+/* one call, or a start of a plan: `forth` bytes to the next process, `back` to the one before */
+static void call(MPI_Comm comm, int planned, int forth, int back, const char *expected) {
   int counts[2] = {forth, back}, displs[2] = {0, forth}, all = forth + back;
   unsigned char *send = malloc((size_t)all), *have = malloc((size_t)all);
+  for (int i = 0; i < 2; i++) memset(send + displs[i], 10 * i + test_rank, (size_t)counts[i]);
+  memset(have, 255, (size_t)all);
   MPIX_Request plan;
-  OK(MPIX_Neighbor_alltoallv_plan(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm, MPI_INFO_NULL, &plan));
-  for (int call = 0; call < 4; call++) {
-    for (int i = 0; i < 2; i++) memset(send + displs[i], 50 * call + 10 * i + test_rank, (size_t)counts[i]);
-    memset(have, 255, (size_t)all);
-    *posted = 0, logging = 1;
-    if (call % 2 == 0) OK(MPIX_Neighbor_alltoallv(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm));
-    else {
-      OK(MPIX_Request_start(&plan));
-      OK(MPIX_Request_wait(&plan));
-    }
+  *posted = 0;
+  if (planned) {
+    OK(MPIX_Neighbor_alltoallv_plan(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm, MPI_INFO_NULL, &plan));
+    logging = 1;
+    OK(MPIX_Request_start(&plan));
+    OK(MPIX_Request_wait(&plan));
     logging = 0;
-    for (int i = 0; i < 2; i++) {
-      int wrong = 0;
-      for (int k = 0; k < counts[i]; k++) wrong += have[displs[i] + k] != (unsigned char)(50 * call + 10 * i + sources[i]);
-      CHECK(wrong == 0, "%s, %d and %d bytes, call %d: %d bytes from process %d", schedule, forth, back, call, wrong, sources[i]);
-    }
-    if (test_size > 1) CHECK(!strcmp(posted, expected), "%s, window %s, %d and %d bytes, call %d: %s, not %s", schedule, window, forth, back, call, posted, expected);
+    OK(MPIX_Request_free(&plan));
+  } else {
+    logging = 1;
+    OK(MPIX_Neighbor_alltoallv(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm));
+    logging = 0;
   }
-  OK(MPIX_Request_free(&plan));
+  for (int i = 0; i < 2; i++) {
+    int wrong = 0;
+    for (int k = 0; k < counts[i]; k++) wrong += have[displs[i] + k] != (unsigned char)(10 * i + sources[i]);
+    CHECK(wrong == 0, "%d and %d bytes: %d bytes from process %d", forth, back, wrong, sources[i]);
+  }
+  if (test_size > 1) CHECK(!strcmp(posted, expected), "%d and %d bytes%s: %s, not %s", forth, back, planned ? ", a plan" : "", posted, expected);
   free(send), free(have);
+}
+
+/* short and long messages in turn */
+static void exchange(const char *schedule, const char *window, const char *of_short, const char *of_long) {
+  MPI_Comm comm = ring(schedule, window);
+  for (int planned = 0; planned < 2; planned++) {
+    call(comm, planned, LONG, LONG, of_long);
+    call(comm, planned, 8, 8, of_short);
+    call(comm, planned, 8, 300000, of_long);
+    call(comm, planned, SHORT, SHORT, of_short);
+    call(comm, planned, 300000, 8, of_long);
+  }
   MPI_Comm_free(&comm);
 }
 
@@ -111,24 +127,44 @@ static void too_long(int expected) {
   MPI_Comm_free(&comm);
 }
 
+/* MPI refuses the send of process 0 to the next one, which hears of it; the others' blocks are
+   there, and the next call is as if nothing had been */
+static void refused(int bytes) {
+  if (test_size < 3) return;
+  MPI_Comm comm = ring("direct", "1");
+  int counts[2] = {bytes, bytes}, displs[2] = {0, bytes};
+  char *send = malloc(2 * (size_t)bytes), *have = malloc(2 * (size_t)bytes);
+  for (int call = 0; call < 2; call++) {
+    int hears = call == 0 && test_rank < 2;
+    memset(send, test_rank + 1, 2 * (size_t)bytes), memset(have, 0, 2 * (size_t)bytes);
+    if (call == 0 && test_rank == 0) sends_left = 0;
+    int code = MPIX_Neighbor_alltoallv(send, counts, displs, MPI_BYTE, have, counts, displs, MPI_BYTE, comm);
+    sends_left = -1;
+    CHECK((code != MPI_SUCCESS) == hears, "%d bytes, call %d: %s", bytes, call, test_message(code));
+    for (int i = call == 0 && test_rank == 1; i < 2; i++) {
+      int wrong = 0;
+      for (int k = 0; k < bytes; k++) wrong += have[displs[i] + k] != sources[i] + 1;
+      CHECK(wrong == 0, "%d bytes, call %d: block %d has %d wrong ones", bytes, call, i, wrong);
+    }
+  }
+  free(send), free(have);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   sources[0] = last, sources[1] = next, targets[0] = next, targets[1] = last;
-  exchange("direct", "1", 8, 8, "rrss");
-  exchange("direct", "1", SHORT, SHORT, "rrss");
-  exchange("direct", "1", LONG, LONG, "ssrr");
-  exchange("direct", "1", 8, 300000, "ssrr");
-  /* each round has one of each; with windows, the receives of the next round come before its sends,
-     or at once after those of this one */
-  exchange("edge_coloring", "1", 8, 8, "rsrs");
-  exchange("edge_coloring", "1", LONG, LONG, "srsr");
-  exchange("edge_coloring", "2", 8, 8, "rrss");
-  exchange("edge_coloring", "2", LONG, LONG, "srrs");
+  exchange("direct", "1", "rrss", "ssrr");
+  /* each round has one of each; with windows the receives of the next round come before its sends */
+  exchange("edge_coloring", "1", "rsrs", "srsr");
+  exchange("edge_coloring", "2", "rrss", "srsr");
   strided(8, 1, "rrss");
-  strided(1, SHORT, "rrss");
+  strided(2, SHORT / 2, "rrss");
   strided(2, SHORT, "ssrr");
   too_long(200);
   too_long(100000);
+  refused(200);
+  refused(100000);
   return test_finish();
 }

@@ -138,7 +138,7 @@ pub type Equal = Uniform<false>;
 
 impl<const ONE: bool> Uniform<ONE> {
     #[inline(always)]
-    fn blocks<'a>(count: i64) -> Shape<'a> {
+    fn of<'a>(count: i64) -> Shape<'a> {
         if ONE { Shape::One { count } } else { Shape::Equal { count } }
     }
 }
@@ -147,7 +147,7 @@ impl<const ONE: bool> SideArguments for Uniform<ONE> {
     #[inline(always)]
     unsafe fn describe<'a>(self, side: Side) -> Result<Blocks<'a>> {
         // SAFETY: the caller vouches for the datatype.
-        side.blocks(self.base, unsafe { side.datatype(self.datatype) }?, Self::blocks(side.count(self.count)?))
+        side.blocks(self.base, unsafe { side.datatype(self.datatype) }?, Self::of(side.count(self.count)?))
     }
 
     #[inline(always)]
@@ -157,7 +157,7 @@ impl<const ONE: bool> SideArguments for Uniform<ONE> {
 
     #[inline(always)]
     unsafe fn shape<'a>(self, _: usize) -> Option<Shape<'a>> {
-        Some(Self::blocks(self.count))
+        Some(Self::of(self.count))
     }
 }
 

@@ -29,7 +29,7 @@ use crate::mpi::datatype;
 use crate::mpi::landing::{Flag, Group, IN_PLACE, Landing, Target};
 use crate::mpi::liveness::Patience;
 use crate::mpi::message;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::p2p::{Message, Requests, may_rendezvous};
 use crate::mpi::passive::Put;
 use crate::mpi::peer::{idle_barrier, now};
 use crate::select::hints::origins::Origin;
@@ -314,24 +314,37 @@ impl Pair {
     fn transfer(&mut self, kind: Kind, bytes: usize) -> Result<()> {
         match kind {
             Kind::Messages(messages) => {
-                for message in 0..messages {
-                    let at = self.recv[message * bytes..].as_mut_ptr();
-                    let block = self.message(at, bytes);
-                    // SAFETY: the buffer has these bytes; it is the pair's, which is leaked if the
-                    // request does not end. Here and below.
-                    unsafe { self.requests.post_receives(&[block], BLOCK, self.landing.comm())? };
-                }
-                for message in 0..messages {
-                    let at = self.send[HEADER_BYTES + message * bytes..].as_ptr().cast_mut();
-                    let block = self.message(at, bytes);
-                    // SAFETY: as above; MPI does not write there.
-                    unsafe { self.requests.post_sends(&[block], BLOCK, self.landing.comm())? };
+                if may_rendezvous(&[self.message(std::ptr::null_mut(), bytes)]) {
+                    self.post_sends(messages, bytes)?;
+                    self.post_receives(messages, bytes)?;
+                } else {
+                    self.post_receives(messages, bytes)?;
+                    self.post_sends(messages, bytes)?;
                 }
                 self.settle()
             }
             Kind::Put => self.put(bytes, None),
             Kind::Straight => self.put(bytes, self.place),
         }
+    }
+
+    fn post_receives(&mut self, messages: usize, bytes: usize) -> Result<()> {
+        (0..messages).try_for_each(|message| {
+            let at = self.recv[message * bytes..].as_mut_ptr();
+            let block = self.message(at, bytes);
+            // SAFETY: the buffer has these bytes; it is the pair's, which is leaked if the request
+            // does not end. Here and below.
+            unsafe { self.requests.post_receives(&[block], BLOCK, self.landing.comm()) }
+        })
+    }
+
+    fn post_sends(&mut self, messages: usize, bytes: usize) -> Result<()> {
+        (0..messages).try_for_each(|message| {
+            let at = self.send[HEADER_BYTES + message * bytes..].as_ptr().cast_mut();
+            let block = self.message(at, bytes);
+            // SAFETY: as above; MPI does not write there.
+            unsafe { self.requests.post_sends(&[block], BLOCK, self.landing.comm()) }
+        })
     }
 
     /// Lets the other process put, and puts when it answers: behind the header, or to its `place`.

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
-use super::datatype::uint32;
+use super::datatype::{Datatype, uint32};
 use super::liveness::Patience;
 pub use super::message::Message;
 use super::message::Probed;
@@ -138,13 +138,9 @@ impl Requests {
         self.used += 1;
     }
 
-    /// Adds `n` requests that are posted after those that follow them; complete until then. Room for
-    /// them must have been reserved.
-    pub fn leave_room(&mut self, n: usize) {
-        (0..n).for_each(|_| self.skip());
-    }
-
-    /// Continues to post at `position`. Returns the end of the list until now.
+    /// Goes to a position, from which on requests are posted next: past others, to leave room for
+    /// them, or back. Returns the position until now.
+    #[inline]
     pub fn seek(&mut self, position: usize) -> usize {
         std::mem::replace(&mut self.used, position)
     }
@@ -495,6 +491,24 @@ fn check_unmatched(comm: &Comm, gone: Option<u32>) -> Result<()> {
 pub fn bytes(message: &Message) -> Result<u64> {
     let size = u64::try_from(message.datatype.size()?).unwrap_or(u64::MAX);
     Ok(size.saturating_mul(to_int(message.count)))
+}
+
+/// Bytes that usual MPIs send eagerly between nodes. Longer messages may take a rendezvous.
+const EAGER: u64 = 1 << 14;
+
+/// Returns true if one of the messages may be sent by rendezvous. Sends are then posted before
+/// receives (`exec/p2p/posting.rs` says why). Equal datatypes in a row are looked at once.
+pub fn may_rendezvous(messages: &[Message]) -> bool {
+    let mut last: Option<(Datatype, u64)> = None;
+    messages.iter().any(|message| {
+        let element = last.filter(|of| of.0 == message.datatype).map_or_else(
+            // MPI has accepted the datatype
+            || bytes(&Message { count: 1, ..*message }).unwrap_or(0),
+            |of| of.1,
+        );
+        last = Some((message.datatype, element));
+        element.saturating_mul(to_int(message.count)) > EAGER
+    })
 }
 
 /// Returns the process at the other end of a message; `None` for `MPI_PROC_NULL`.

@@ -7,9 +7,9 @@
 //!
 //! # Grammar
 //! A schedule is a sequence of rounds; a round is a sequence of operations in the order `Recv*
-//! Send* Copy* Reduce*`. An executor posts the receives of a round, starts its sends, does its
-//! copies, completes all of them, does its reductions, and only then begins the next round. Every
-//! builder keeps, and `verify` checks, two consequences:
+//! Send* Copy* Reduce*`. An executor posts the receives and sends of a round, does its copies,
+//! completes all of them, does its reductions, and only then begins the next round. Every builder
+//! keeps, and `verify` checks, two consequences:
 //! - no block is read in the round in which a receive or copy writes it, except by the reductions
 //!   of that round;
 //! - messages between two processes match in order: the n-th send to a process matches the n-th

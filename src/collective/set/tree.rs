@@ -63,7 +63,7 @@ impl Place {
     }
 }
 
-/// Receives so many words from each of some processes.
+/// Receives words from some processes: from each as many as `from` says.
 fn receive(from: impl Iterator<Item = (u32, usize)>, requests: &mut Requests, comm: &Comm) -> Result<Vec<(u32, Vec<u32>)>> {
     let mut come = from.filter(|&(_, count)| count > 0).map(|(process, count)| (process, vec![0; count])).collect();
     requests.exchange(&mut Vec::new(), &mut come, TAG, comm)?;

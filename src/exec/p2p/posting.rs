@@ -1,14 +1,12 @@
 //! Posts the operations of a round: receives, sends, and copies of self edges.
 //!
-//! Receives come first, so that short messages are received where they belong. Where messages are
-//! long, sends do: an MPI announces a long message and sends it when the receiver has agreed. On a
-//! connection that keeps the order of bytes, as TCP does, that agreement waits behind a long
-//! message that goes the same way. A receive that finds its message announced agrees at once; if
-//! our own announcement followed it, the other process would get the agreement first, send its
-//! message, and agree to ours only behind that: each direction would wait for the other. With sends
-//! first, both announcements are there before both agreements.
-//!
-//! Cost: where messages may be long, one query of each datatype when a call is bound.
+//! Receives come first, so that short messages are received where they belong. Where messages may
+//! be sent by rendezvous, sends do. An MPI then announces a message, and sends it when its receiver
+//! has agreed. On a connection that keeps the order of bytes, as TCP does, an agreement waits behind
+//! the message that goes the same way. A receive that finds its message announced agrees at once: if
+//! it were posted before our own send, the other process would get the agreement first, send its
+//! message, and agree to ours behind that. Each direction would wait for the other. With sends
+//! first, both messages are announced before either is agreed to.
 
 use std::ops::Range;
 
@@ -16,26 +14,8 @@ use super::order::Round;
 use super::state::P2p;
 use super::window::Window;
 use crate::datatype::copy::BlockCopy;
-use crate::mpi::p2p::Message;
 use crate::observe::{Medium, Record};
 use crate::util::cast::to_u32;
-
-/// Bytes up to which usual MPIs send a message at once between nodes. Longer ones may be announced.
-const SHORT: i64 = 1 << 14;
-
-/// Returns true if a message may be announced before it is sent.
-pub(super) fn has_long(messages: &[Message]) -> bool {
-    let mut last = None;
-    messages.iter().any(|message| {
-        let size = match last {
-            Some((datatype, size)) if datatype == message.datatype => size,
-            // MPI has accepted the datatype
-            _ => message.datatype.size().unwrap_or(0),
-        };
-        last = Some((message.datatype, size));
-        size.saturating_mul(i64::from(message.count)) > SHORT
-    })
-}
 
 impl P2p {
     /// Posts all operations of the next round. What fails is noted, and the rest goes on.
@@ -43,9 +23,10 @@ impl P2p {
     pub(super) fn post(&mut self) {
         let Round { recvs, sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
+        debug_assert!(self.requests.is_empty(), "the round before is complete");
         if self.sends_first {
-            // the requests keep the order of the messages
-            self.requests.leave_room(recvs.len());
+            // requests are in the order of messages
+            self.requests.seek(recvs.len());
             self.post_sends(sends, packs);
             let end = self.requests.seek(0);
             self.post_receives(recvs);
@@ -57,19 +38,21 @@ impl P2p {
         self.copy(copies);
     }
 
-    /// Posts all operations of the next round but its receives, and the receives of the window.
+    /// Posts all operations of the next round but its receives, and the receives of the window: of
+    /// this round alone if sends come first.
     pub(super) fn post_ahead(&mut self, window: &mut Window) {
         let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
-        let end = (self.round + window.rounds).min(self.sorted.rounds.len());
         if !self.sends_first {
-            self.post_window(window, end);
+            self.post_window(window, (self.round + window.rounds).min(self.sorted.rounds.len()));
         }
         let requests = &mut window.sends[self.round];
         self.round += 1;
         std::mem::swap(&mut self.requests, requests);
         self.post_sends(sends, packs);
         std::mem::swap(&mut self.requests, requests);
-        self.post_window(window, end);
+        if self.sends_first {
+            self.post_window(window, self.round);
+        }
         self.copy(copies);
     }
 
@@ -93,7 +76,9 @@ impl P2p {
             self.requests.expect(guards.limits(recvs.clone()));
         }
         if let Some(error) = failed {
-            self.missing.extend(recvs.map(to_u32));
+            // the others are posted
+            let cut_off = self.comm.unmatched();
+            self.missing.extend(recvs.map(to_u32).filter(|&i| cut_off.contains(&self.sorted.messages[i as usize].0)));
             self.note(Err(error));
         }
     }
@@ -106,7 +91,7 @@ impl P2p {
         }
         let is_spoiled = |k: usize| self.spoiled.contains(&to_u32(sends.start + k));
         let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
-        // SAFETY: as for receives.
+        // SAFETY: as for `post_receives`.
         let failed = unsafe { self.requests.post_all_sends(&self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
         if let Some(error) = failed {
             self.note(Err(error));
@@ -116,7 +101,7 @@ impl P2p {
     /// Copies the blocks of self edges, and counts and traces the round that was just posted.
     #[inline]
     fn copy(&mut self, copies: Range<usize>) {
-        // SAFETY: as for receives; `bind` has made the buffer long enough.
+        // SAFETY: as for `post_receives`; `bind` has made the buffer long enough.
         let copied = unsafe { BlockCopy::run_all(&self.copies[copies.clone()], &mut self.pack, self.me, self.tag, &self.comm) };
         self.note(copied);
         if let Some(record) = &self.record {

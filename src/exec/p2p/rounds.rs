@@ -1,6 +1,5 @@
 //! Rounds: waiting, unpacking and reducing when the messages are complete, and the next round.
 
-use super::posting::has_long;
 use super::state::P2p;
 use crate::datatype::buffers::Buffers;
 use crate::error::{Error, Result};
@@ -9,7 +8,7 @@ use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
 use crate::mpi::op;
-use crate::mpi::p2p::{Failure, check_matched};
+use crate::mpi::p2p::{Failure, check_matched, may_rendezvous};
 use crate::schedule::Block;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_u32, to_usize};
@@ -234,7 +233,7 @@ impl Executor for P2p {
                 self.bind_side(&buffers.output, false)?;
                 self.bind_side(&buffers.input, true)?;
                 self.bind_others(buffers, &scratch)?;
-                self.sends_first = has_long(&self.messages);
+                self.sends_first = may_rendezvous(&self.messages);
                 self.guard()
             })
         }

@@ -46,7 +46,7 @@ pub struct P2p {
     /// The messages, bound.
     pub(super) messages: Vec<Message>,
     pub(super) parts: Parts,
-    /// Whether the sends of a round are posted before its receives.
+    /// True if the sends of a round are posted before its receives.
     pub(super) sends_first: bool,
     /// Guards of receives, for an MPI that writes past the end of short ones.
     pub(super) guards: Option<Box<Guards>>,
@@ -98,8 +98,8 @@ pub(super) struct Accepted {
 
 impl P2p {
     /// Makes an executor of `schedule` for process `me` on the private communicator. If the
-    /// schedule lets rounds overlap, the receives of `window` rounds are posted ahead; with 1, each
-    /// round is complete before the next one begins.
+    /// schedule lets rounds overlap, the sends of `window` rounds are in flight; with 1, each round
+    /// is complete before the next one begins.
     pub fn new(
         comm: Arc<Comm>,
         self_comm: Option<Arc<Comm>>,

@@ -1,10 +1,11 @@
 //! Overlapping rounds: the sends of some rounds are in flight at a time, and the receives of as
-//! many rounds are posted ahead of them.
+//! many rounds are posted ahead of them. Where messages may be sent by rendezvous, receives are
+//! posted right behind the sends of their round (`posting` says why).
 //!
 //! A late sender delays only its receivers: a process that waits for a late source keeps sending,
-//! and an early message finds its receive posted. A late receiver of a long message holds up what
-//! the sender sends in later rounds. While one message passes a port, the next one agrees with its
-//! receiver, so that the port does not stand idle for that time. Messages between two processes
+//! and an early short message finds its receive posted. A late receiver of a long message holds up
+//! what the sender sends in later rounds. While one message passes a port, the next one agrees with
+//! its receiver, so that the port does not stand idle for that time. Messages between two processes
 //! match in the order of the rounds, because both ends post them in that order.
 //!
 //! There is no deadlock where all processes call, whatever the others do: among all incomplete
@@ -22,7 +23,8 @@ use crate::schedule::{Op, Schedule};
 
 /// The state of overlapping rounds.
 pub(super) struct Window {
-    /// How many rounds may have sends in flight; as many have receives posted ahead of them.
+    /// How many rounds may have sends in flight; as many have receives posted ahead of them, unless
+    /// sends come first.
     pub(super) rounds: usize,
     /// The receives of each round.
     pub(super) receives: Vec<Requests>,

@@ -1,6 +1,6 @@
 //! `direct`: everything at once.
 //!
-//! One round: all receives are posted, all sends started, and then the self edges copied. This is
+//! One round: all receives and sends are posted, and then the self edges copied. This is
 //! SparseColl's Listing 5 and IrregPC's asynchronous algorithm (AC), and what applications write by
 //! hand. It needs no knowledge of other processes. Useful for small messages and on networks that
 //! resolve contention themselves, and as the baseline for all other algorithms.
