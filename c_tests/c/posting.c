@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   sources[0] = last, sources[1] = next, targets[0] = next, targets[1] = last;
   exchange("direct", "1", "rrss", "ssrr");
-  /* each round has one of each; with windows the receives of the next round come before its sends */
+  /* each round has one of each; with windows, short ones are received a round ahead */
   exchange("edge_coloring", "1", "rsrs", "srsr");
   exchange("edge_coloring", "2", "rrss", "srsr");
   strided(8, 1, "rrss");

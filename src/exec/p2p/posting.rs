@@ -2,11 +2,11 @@
 //!
 //! Receives come first, so that short messages are received where they belong. Where messages may
 //! be sent by rendezvous, sends do. An MPI then announces a message, and sends it when its receiver
-//! has agreed. On a connection that keeps the order of bytes, as TCP does, an agreement waits behind
-//! the message that goes the same way. A receive that finds its message announced agrees at once: if
-//! it were posted before our own send, the other process would get the agreement first, send its
-//! message, and agree to ours behind that. Each direction would wait for the other. With sends
-//! first, both messages are announced before either is agreed to.
+//! has agreed. On a connection that keeps the order of bytes, as TCP does, an agreement waits
+//! behind the message that goes the same way. A receive that finds its message announced agrees at
+//! once: if it were posted before our own send, the other process would get the agreement first,
+//! send its message, and agree to ours behind that. Each direction would wait for the other. With
+//! sends first, both messages are announced before either is agreed to.
 
 use std::ops::Range;
 
