@@ -37,6 +37,9 @@ pub(super) struct Sorted {
     pub(super) rounds: Vec<Round>,
     /// The process at the other end of each message, and its block.
     pub(super) messages: Vec<(Rank, Block)>,
+    /// All messages, round by round, in the order in which they are posted where they may be sent
+    /// by rendezvous.
+    pub(super) rendezvous: Vec<u32>,
     /// Messages that send input blocks, and messages that receive output blocks.
     pub(super) inputs: Vec<Place>,
     pub(super) outputs: Vec<Place>,
@@ -143,9 +146,11 @@ impl Sorted {
                     }
                 }
             }
+            let (recvs, sends) = (first..sends, sends..sorted.messages.len());
+            sorted.rendezvous.extend(rendezvous_order(&sorted.messages, &recvs, &sends));
             sorted.rounds.push(Round {
-                recvs: first..sends,
-                sends: sends..sorted.messages.len(),
+                recvs,
+                sends,
                 packs: pack..sorted.packs.len(),
                 unpacks: unpack..sorted.unpacks.len(),
                 copies: copy..sorted.copies.len(),
@@ -161,5 +166,33 @@ impl Sorted {
         }
         sorted.arrivals = arrivals.list;
         (sorted, finder.finish())
+    }
+}
+
+/// Returns the order in which to post the messages of a round that may be sent by rendezvous: sends
+/// in their order, and each receive behind the last send to the same process.
+fn rendezvous_order(messages: &[(Rank, Block)], recvs: &Range<usize>, sends: &Range<usize>) -> Vec<u32> {
+    let last: HashMap<Rank, usize> = sends.clone().map(|send| (messages[send].0, send)).collect();
+    let mut order: Vec<usize> = recvs.clone().chain(sends.clone()).collect();
+    // a receive belongs to a send; those from processes to which nothing is sent come first
+    order.sort_by_key(|&i| if i < sends.start { last.get(&messages[i].0).map(|&send| (send, true)) } else { Some((i, false)) });
+    order.into_iter().map(to_u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receives_follow_the_sends_to_the_same_process() {
+        let order = |recvs: &[Rank], sends: &[Rank]| {
+            let messages: Vec<(Rank, Block)> = recvs.iter().chain(sends).map(|&peer| (peer, Block::Input(0))).collect();
+            rendezvous_order(&messages, &(0..recvs.len()), &(recvs.len()..messages.len()))
+        };
+        assert_eq!(order(&[1, 2], &[2, 1]), [2, 1, 3, 0], "each behind its own");
+        assert_eq!(order(&[1, 1, 2], &[1, 2, 1]), [3, 4, 2, 5, 0, 1], "behind the last send, in their order");
+        assert_eq!(order(&[3, 1, 4], &[1, 2]), [0, 2, 3, 1, 4], "first those that need not wait");
+        assert_eq!(order(&[], &[5]), [0]);
+        assert_eq!(order(&[5], &[]), [0]);
     }
 }

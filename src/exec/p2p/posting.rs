@@ -1,12 +1,13 @@
 //! Posts the operations of a round: receives, sends, and copies of self edges.
 //!
 //! Receives come first, so that short messages are received where they belong. Where messages may
-//! be sent by rendezvous, sends do. An MPI then announces a message, and sends it when its receiver
-//! has agreed. On a connection that keeps the order of bytes, as TCP does, an agreement waits
-//! behind the message that goes the same way. A receive that finds its message announced agrees at
-//! once: if it were posted before our own send, the other process would get the agreement first,
-//! send its message, and agree to ours behind that. Each direction would wait for the other. With
-//! sends first, both messages are announced before either is agreed to.
+//! be sent by rendezvous, the sends to a process come before the receives from it. An MPI then
+//! announces a message, and sends it when its receiver has agreed. On a connection that keeps the
+//! order of bytes, as TCP does, an agreement waits behind the message that goes the same way. A
+//! receive that finds its message announced agrees at once: if it were posted before our own send,
+//! the other process would get the agreement first, send its message, and agree to ours behind
+//! that. Each direction would wait for the other. With sends first, both messages are announced
+//! before either is agreed to.
 
 use std::ops::Range;
 
@@ -24,33 +25,44 @@ impl P2p {
         let Round { recvs, sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
         debug_assert!(self.requests.is_empty(), "the round before is complete");
-        if self.sends_first {
-            // requests are in the order of messages
-            self.requests.seek(recvs.len());
-            self.post_sends(sends, packs);
-            let end = self.requests.seek(0);
-            self.post_receives(recvs);
-            self.requests.seek(end);
+        self.pack(packs);
+        if self.may_rendezvous {
+            self.post_for_rendezvous(recvs, sends);
         } else {
-            self.post_receives(recvs);
-            self.post_sends(sends, packs);
+            self.post_receives(recvs.clone());
+            self.expect(recvs);
+            self.post_sends(sends);
         }
         self.copy(copies);
+    }
+
+    #[inline(never)]
+    fn post_for_rendezvous(&mut self, recvs: Range<usize>, sends: Range<usize>) {
+        for k in recvs.start..sends.end {
+            let i = self.sorted.rendezvous[k] as usize;
+            // requests stay in the order of messages
+            self.requests.seek(i - recvs.start);
+            if i < sends.start { self.post_receives(i..i + 1) } else { self.post_sends(i..i + 1) }
+        }
+        self.requests.seek(recvs.len());
+        self.expect(recvs.clone());
+        self.requests.seek(sends.end - recvs.start);
     }
 
     /// Posts all operations of the next round but its receives, and the receives of the window: of
     /// this round alone if sends come first.
     pub(super) fn post_ahead(&mut self, window: &mut Window) {
         let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
-        if !self.sends_first {
+        if !self.may_rendezvous {
             self.post_window(window, (self.round + window.rounds).min(self.sorted.rounds.len()));
         }
         let requests = &mut window.sends[self.round];
         self.round += 1;
+        self.pack(packs);
         std::mem::swap(&mut self.requests, requests);
-        self.post_sends(sends, packs);
+        self.post_sends(sends);
         std::mem::swap(&mut self.requests, requests);
-        if self.sends_first {
+        if self.may_rendezvous {
             self.post_window(window, self.round);
         }
         self.copy(copies);
@@ -62,7 +74,8 @@ impl P2p {
             let recvs = self.sorted.rounds[window.posted].recvs.clone();
             let requests = &mut window.receives[window.posted];
             std::mem::swap(&mut self.requests, requests);
-            self.post_receives(recvs);
+            self.post_receives(recvs.clone());
+            self.expect(recvs);
             std::mem::swap(&mut self.requests, requests);
             window.posted += 1;
         }
@@ -72,9 +85,6 @@ impl P2p {
     fn post_receives(&mut self, recvs: Range<usize>) {
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
         let failed = unsafe { self.requests.post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
-        if let Some(guards) = &self.guards {
-            self.requests.expect(guards.limits(recvs.clone()));
-        }
         if let Some(error) = failed {
             // the others are posted
             let cut_off = self.comm.unmatched();
@@ -83,12 +93,16 @@ impl P2p {
         }
     }
 
-    /// Packs what is sent in parts, and posts sends.
+    /// Guards receives, which were the last requests to be posted, if this MPI needs it.
     #[inline]
-    fn post_sends(&mut self, sends: Range<usize>, packs: Range<usize>) {
-        if !packs.is_empty() {
-            self.pack(packs);
+    fn expect(&mut self, recvs: Range<usize>) {
+        if let Some(guards) = &self.guards {
+            self.requests.expect(guards.limits(recvs));
         }
+    }
+
+    #[inline]
+    fn post_sends(&mut self, sends: Range<usize>) {
         let is_spoiled = |k: usize| self.spoiled.contains(&to_u32(sends.start + k));
         let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
         // SAFETY: as for `post_receives`.

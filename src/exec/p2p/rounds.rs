@@ -233,7 +233,7 @@ impl Executor for P2p {
                 self.bind_side(&buffers.output, false)?;
                 self.bind_side(&buffers.input, true)?;
                 self.bind_others(buffers, &scratch)?;
-                self.sends_first = may_rendezvous(&self.messages);
+                self.may_rendezvous = may_rendezvous(&self.messages);
                 self.guard()
             })
         }

@@ -46,8 +46,8 @@ pub struct P2p {
     /// The messages, bound.
     pub(super) messages: Vec<Message>,
     pub(super) parts: Parts,
-    /// True if the sends of a round are posted before its receives.
-    pub(super) sends_first: bool,
+    /// True if one of the bound messages may be sent by rendezvous.
+    pub(super) may_rendezvous: bool,
     /// Guards of receives, for an MPI that writes past the end of short ones.
     pub(super) guards: Option<Box<Guards>>,
     pub(super) copies: Vec<BlockCopy>,
@@ -126,7 +126,7 @@ impl P2p {
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
             parts,
-            sends_first: false,
+            may_rendezvous: false,
             guards: Guards::new(sorted.messages.len()),
             copies: Vec::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),

@@ -24,7 +24,7 @@ use crate::schedule::{Op, Schedule};
 /// The state of overlapping rounds.
 pub(super) struct Window {
     /// How many rounds may have sends in flight; as many have receives posted ahead of them, unless
-    /// sends come first.
+    /// messages may be sent by rendezvous.
     pub(super) rounds: usize,
     /// The receives of each round.
     pub(super) receives: Vec<Requests>,
