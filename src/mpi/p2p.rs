@@ -65,8 +65,8 @@ impl Requests {
         self.limits.reserve(n);
     }
 
-    /// Sets the most bytes that each of the last `limits.len()` posted receives accepts; they are
-    /// guarded.
+    /// Sets the most bytes that each of the `limits.len()` receives before the position accepts;
+    /// they are guarded.
     pub fn expect(&mut self, limits: &[u64]) {
         self.limits.resize(self.used - limits.len(), u64::MAX);
         self.limits.extend_from_slice(limits);
@@ -139,10 +139,10 @@ impl Requests {
     }
 
     /// Goes to a position, from which on requests are posted next: past others, to leave room for
-    /// them, or back. Returns the position until now.
+    /// them, or back.
     #[inline]
-    pub fn seek(&mut self, position: usize) -> usize {
-        std::mem::replace(&mut self.used, position)
+    pub fn seek(&mut self, position: usize) {
+        self.used = position;
     }
 
     /// Returns how many requests the list has.
@@ -498,9 +498,9 @@ pub fn bytes(message: &Message) -> Result<u64> {
 /// costs a message of 32 KiB 4 % (simulated), and a longer one less.
 const EAGER: u64 = 1 << 15;
 
-/// Returns true if one of the messages may be sent by rendezvous. The sends to a process are then
-/// posted before the receives from it (`exec/p2p/posting.rs` says why). Equal datatypes in a row
-/// are looked at once.
+/// Returns true if one of the messages may be sent by rendezvous. The sends of a round to a process
+/// are then posted before its receives from it (`exec/p2p/posting.rs` says why). Equal datatypes in
+/// a row are looked at once.
 pub fn may_rendezvous(messages: &[Message]) -> bool {
     let mut last: Option<(Datatype, u64)> = None;
     messages.iter().any(|message| {

@@ -25,22 +25,24 @@ impl P2p {
         let Round { recvs, sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
         debug_assert!(self.requests.is_empty(), "the round before is complete");
-        self.pack(packs);
         if self.may_rendezvous {
+            self.pack(packs);
             self.post_for_rendezvous(recvs, sends);
         } else {
             self.post_receives(recvs.clone());
             self.expect(recvs);
+            self.pack(packs);
             self.post_sends(sends);
         }
         self.copy(copies);
     }
 
+    /// Posts messages in the order of `Sorted::rendezvous`. Their requests stay in the order of
+    /// messages.
     #[inline(never)]
     fn post_for_rendezvous(&mut self, recvs: Range<usize>, sends: Range<usize>) {
         for k in recvs.start..sends.end {
             let i = self.sorted.rendezvous[k] as usize;
-            // requests stay in the order of messages
             self.requests.seek(i - recvs.start);
             if i < sends.start { self.post_receives(i..i + 1) } else { self.post_sends(i..i + 1) }
         }
@@ -50,7 +52,7 @@ impl P2p {
     }
 
     /// Posts all operations of the next round but its receives, and the receives of the window: of
-    /// this round alone if sends come first.
+    /// this round alone if messages may be sent by rendezvous.
     pub(super) fn post_ahead(&mut self, window: &mut Window) {
         let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         if !self.may_rendezvous {
@@ -86,14 +88,14 @@ impl P2p {
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
         let failed = unsafe { self.requests.post_all_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
         if let Some(error) = failed {
-            // the others are posted
+            // those from other processes are posted
             let cut_off = self.comm.unmatched();
             self.missing.extend(recvs.map(to_u32).filter(|&i| cut_off.contains(&self.sorted.messages[i as usize].0)));
             self.note(Err(error));
         }
     }
 
-    /// Guards receives, which were the last requests to be posted, if this MPI needs it.
+    /// Guards receives, whose requests are the last ones before the position, if this MPI needs it.
     #[inline]
     fn expect(&mut self, recvs: Range<usize>) {
         if let Some(guards) = &self.guards {

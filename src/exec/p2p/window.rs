@@ -4,9 +4,10 @@
 //!
 //! A late sender delays only its receivers: a process that waits for a late source keeps sending,
 //! and an early short message finds its receive posted. A late receiver of a long message holds up
-//! what the sender sends in later rounds. While one message passes a port, the next one agrees with
-//! its receiver, so that the port does not stand idle for that time. Messages between two processes
-//! match in the order of the rounds, because both ends post them in that order.
+//! what the sender sends in later rounds, and what it receives in them. While one message passes a
+//! port, the next one agrees with its receiver, so that the port does not stand idle for that time.
+//! Messages between two processes match in the order of the rounds, because both ends post them in
+//! that order.
 //!
 //! There is no deadlock where all processes call, whatever the others do: among all incomplete
 //! messages, consider one of the earliest round. Its sender has completed all earlier sends, so it

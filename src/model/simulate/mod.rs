@@ -34,8 +34,8 @@
 //! window of 1, a process begins a round when all operations of earlier rounds are complete. With a
 //! window of w > 1, the sends of a round start when fewer than w rounds have incomplete sends, and
 //! all rounds are complete that write a block which these sends read. Receives are posted w rounds
-//! ahead of the first round whose sends have not started. Rounds are counted as each process stores
-//! them.
+//! ahead of the first round whose sends have not started (those of long messages are, by the
+//! executor, behind the sends of their round). Rounds are counted as each process stores them.
 //!
 //! **Shared links**: if the nodes of the processes are given, and [`Loggp::sharing`] says what
 //! nodes share, a message between nodes takes (k - 1) G times a factor of at least 1. With B bytes
