@@ -39,6 +39,13 @@ static MPI_Comm ring(const char *schedule, const char *window) {
   return comm;
 }
 
+/* how many bytes are not `value` */
+static int wrong_bytes(const void *have, int bytes, int value) {
+  int wrong = 0;
+  for (int k = 0; k < bytes; k++) wrong += ((const unsigned char *)have)[k] != value;
+  return wrong;
+}
+
 /* one of the words of `expected`, which are equally long */
 static int is_one_of(const char *expected) { return strlen(posted) == strcspn(expected, " ") && strstr(expected, posted); }
 
@@ -63,8 +70,7 @@ static void call(MPI_Comm comm, int planned, int forth, int back, const char *ex
     logging = 0;
   }
   for (int i = 0; i < 2; i++) {
-    int wrong = 0;
-    for (int k = 0; k < counts[i]; k++) wrong += have[displs[i] + k] != (unsigned char)(10 * i + sources[i]);
+    int wrong = wrong_bytes(have + displs[i], counts[i], 10 * i + sources[i]);
     CHECK(wrong == 0, "%d and %d bytes: %d bytes from process %d", forth, back, wrong, sources[i]);
   }
   if (test_size > 1) CHECK(is_one_of(expected), "%d and %d bytes%s: %s, not %s", forth, back, planned ? ", a plan" : "", posted, expected);
@@ -123,8 +129,7 @@ static void too_long(int expected) {
   if (test_rank == 1) FAILS(code, MPI_ERR_TRUNCATE, text);
   else CHECK(code == MPI_SUCCESS, "%d bytes: %s", expected, test_message(code));
   for (int i = test_rank == 1; i < 2; i++) {
-    int wrong = 0;
-    for (int k = 0; k < expected; k++) wrong += have[displs[i] + k] != sources[i] + 1;
+    int wrong = wrong_bytes(have + displs[i], expected, sources[i] + 1);
     CHECK(wrong == 0, "%d bytes: block %d has %d wrong ones", expected, i, wrong);
   }
   free(send), free(have);
@@ -146,8 +151,7 @@ static void refused(int bytes) {
     sends_left = -1;
     CHECK((code != MPI_SUCCESS) == hears, "%d bytes, call %d: %s", bytes, call, test_message(code));
     for (int i = call == 0 && test_rank == 1; i < 2; i++) {
-      int wrong = 0;
-      for (int k = 0; k < bytes; k++) wrong += have[displs[i] + k] != sources[i] + 1;
+      int wrong = wrong_bytes(have + displs[i], bytes, sources[i] + 1);
       CHECK(wrong == 0, "%d bytes, call %d: block %d has %d wrong ones", bytes, call, i, wrong);
     }
   }
@@ -170,8 +174,7 @@ static void refused_receive(void) {
   receives_left = -1;
   CHECK((code != MPI_SUCCESS) == (test_rank == 1), "%s", test_message(code));
   for (int i = test_rank == 1; i < 2; i++) {
-    int wrong = 0;
-    for (int k = 0; k < counts[i]; k++) wrong += have[displs[i] + k] != sources[i] + 1;
+    int wrong = wrong_bytes(have + displs[i], counts[i], sources[i] + 1);
     CHECK(wrong == 0, "block %d has %d wrong ones", i, wrong);
   }
   free(send), free(have);

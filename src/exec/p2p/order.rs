@@ -38,7 +38,7 @@ pub(super) struct Sorted {
     /// The process at the other end of each message, and its block.
     pub(super) messages: Vec<(Rank, Block)>,
     /// All messages, round by round, in the order in which they are posted where they may be sent
-    /// by rendezvous.
+    /// by rendezvous; empty until a call needs it.
     pub(super) rendezvous: Vec<u32>,
     /// Messages that send input blocks, and messages that receive output blocks.
     pub(super) inputs: Vec<Place>,
@@ -146,11 +146,9 @@ impl Sorted {
                     }
                 }
             }
-            let (recvs, sends) = (first..sends, sends..sorted.messages.len());
-            sorted.rendezvous.extend(rendezvous_order(&sorted.messages, &recvs, &sends));
             sorted.rounds.push(Round {
-                recvs,
-                sends,
+                recvs: first..sends,
+                sends: sends..sorted.messages.len(),
                 packs: pack..sorted.packs.len(),
                 unpacks: unpack..sorted.unpacks.len(),
                 copies: copy..sorted.copies.len(),
@@ -166,6 +164,14 @@ impl Sorted {
         }
         sorted.arrivals = arrivals.list;
         (sorted, finder.finish())
+    }
+
+    /// Finds the order in which messages are posted where they may be sent by rendezvous.
+    pub(super) fn order_for_rendezvous(&mut self) {
+        if self.rendezvous.is_empty() {
+            let of_round = |round: &Round| rendezvous_order(&self.messages, &round.recvs, &round.sends);
+            self.rendezvous = self.rounds.iter().flat_map(of_round).collect();
+        }
     }
 }
 

@@ -234,6 +234,9 @@ impl Executor for P2p {
                 self.bind_side(&buffers.input, true)?;
                 self.bind_others(buffers, &scratch)?;
                 self.may_rendezvous = may_rendezvous(&self.messages);
+                if self.may_rendezvous && self.window.is_none() {
+                    self.sorted.order_for_rendezvous();
+                }
                 self.guard()
             })
         }
