@@ -16,13 +16,20 @@ enum { LONG = 4 << 20, PAGE = 4096 };
 
 static int me, n, left, right;
 
-/* memory of LONG bytes, of which those from `begin` to `end` are secret */
-static char *memory(size_t begin, size_t end) {
-  char *all = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* makes bytes of memory secret */
+static void hide(char *all, size_t begin, size_t end) {
   int file = (int)syscall(SYS_memfd_secret, 0);
   if (file >= 0 && ftruncate(file, (off_t)(end - begin)) == 0)
     CHECK(mmap(all + begin, end - begin, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED, "no secret memory");
   if (file >= 0) close(file);
+}
+
+static char *ordinary(void) { return mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+
+/* memory of LONG bytes, of which those from `begin` to `end` are secret */
+static char *memory(size_t begin, size_t end) {
+  char *all = ordinary();
+  hide(all, begin, end);
   return all;
 }
 
@@ -68,6 +75,22 @@ int main(int argc, char **argv) {
     OK(MPIX_Neighbor_alltoall(turn % 2 ? a : middle, LONG, MPI_CHAR, have_b, LONG, MPI_CHAR, comm));
     expect(__LINE__, have_b, turn % 2 ? 1 : 21);
   }
+
+  /* memory that the kernel copies in the first calls, and no longer in the others */
+  char *later = ordinary();
+  MPIX_Request plan;
+  OK(MPIX_Neighbor_alltoall_plan(later, LONG, MPI_CHAR, have_a, LONG, MPI_CHAR, comm, MPI_INFO_NULL, &plan));
+  for (int turn = 0; turn < 4; turn++) {
+    if (turn == 2) hide(later, 0, LONG);
+    memset(later, me + 31 + turn, LONG), memset(have_a, 0, LONG);
+    OK(MPIX_Request_start(&plan));
+    OK(MPIX_Request_wait(&plan));
+    expect(__LINE__, have_a, 31 + turn);
+    memset(have_b, 0, LONG);
+    OK(MPIX_Neighbor_alltoall(later, LONG, MPI_CHAR, have_b, LONG, MPI_CHAR, comm));
+    expect(__LINE__, have_b, 31 + turn);
+  }
+  OK(MPIX_Request_free(&plan));
   MPI_Comm_free(&comm);
   return test_finish();
 }

@@ -163,6 +163,16 @@ impl Layout {
         }
     }
 
+    /// Returns the bytes of the longest run of an element.
+    pub fn longest_run(&self) -> usize {
+        match self.map.shape() {
+            Shape::Empty => 0,
+            Shape::Nest(nest) => nest.run,
+            Shape::Scattered { run, .. } => *run,
+            Shape::List(list) => list.iter().map(|(_, nest)| nest.run).max().unwrap_or(0),
+        }
+    }
+
     #[inline]
     unsafe fn all<const PACK: bool>(&self, at: *mut u8, packed: *mut u8) {
         if self.bytes == 0 {
@@ -445,6 +455,10 @@ mod tests {
             let mut memory = self.filled();
             let want: Vec<u8> = self.places.iter().map(|&p| memory[p]).collect();
             assert_eq!(self.layout.bytes(), want.len());
+            let (mut runs, mut longest) = (0, 0);
+            self.layout.runs(std::ptr::null(), &mut |_, bytes| (runs, longest) = (runs + bytes, longest.max(bytes)));
+            assert_eq!(runs, want.len());
+            assert!(runs == 0 || self.layout.longest_run() == longest);
             let mut have = vec![0xa5; want.len() + 1];
             // SAFETY: the memory takes in all places, and the other side as many bytes.
             unsafe { self.layout.pack(self.at(&mut memory), have.as_mut_ptr()) };

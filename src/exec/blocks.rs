@@ -400,6 +400,23 @@ pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
     Some(run.at)
 }
 
+/// Returns the bytes of the longest run that packing a message copies at once, or more if only MPI
+/// can pack it.
+pub fn longest_run(blocks: &[MessageBlock]) -> usize {
+    let (mut run, mut longest) = (Run::EMPTY, 0);
+    for block in blocks {
+        let (ended, inner) = match (block.in_place(), &block.packing) {
+            (Some(at), _) => (run.add(at, block.bytes), 0),
+            (None, Packing::Layout(layout) | Packing::Part(layout, _)) => {
+                (Some(std::mem::replace(&mut run, Run::EMPTY)), layout.longest_run())
+            }
+            (None, _) => return usize::MAX,
+        };
+        longest = longest.max(inner).max(ended.map_or(0, |run| run.bytes));
+    }
+    longest.max(run.bytes)
+}
+
 /// Returns the total length of those blocks that are packed into a staging buffer before MPI sends
 /// them.
 pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {

@@ -163,6 +163,12 @@ impl Stores {
         self.classes[class_of(longest)].next()
     }
 
+    /// True if the next message of so many bytes is to be streamed, as far as is known now.
+    #[inline]
+    pub fn streams_next(&self, bytes: usize) -> bool {
+        bytes >= LEAST && self.classes[class_of(bytes)].next().streams
+    }
+
     /// Counts message `number`, which is written next. Returns true if both ends time it.
     pub fn count<'a, const N: usize>(&self, number: u64, written: Written, rings: impl Iterator<Item = &'a Ring<N>>) -> bool {
         let Written { bytes, longest, streams, in_place } = written;

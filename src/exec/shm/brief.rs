@@ -8,8 +8,8 @@
 // inline(always): as in `send.rs`
 
 use super::state::{InMessage, RecvState, Shm};
-use crate::shm::ring::INLINE;
-use crate::shm::{prefetch, stores};
+use crate::shm::prefetch;
+
 use crate::util::backoff::Pace;
 
 impl Shm {
@@ -74,9 +74,8 @@ impl Shm {
         for send in self.sends() {
             let outs = &self.channels.outbound[send.targets.clone()];
             outs.iter().for_each(|out| out.ring().fetch_cell(next, send.bytes));
-            // longer ones, which may be streamed past the caches, take no less time
-            if (INLINE + 1..stores::LEAST).contains(&send.bytes) {
-                prefetch::for_writing(outs[0].small_buffer(next), send.bytes);
+            if send.fetched > 0 && !outs[0].stores.streams_next(send.fetched) {
+                prefetch::for_writing(self.channels.buffer_to_come(&outs[0], next, send.bytes), send.fetched);
             }
         }
     }

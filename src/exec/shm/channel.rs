@@ -242,6 +242,15 @@ impl Inbound {
     }
 }
 
+/// The large buffer that message `number` of `bytes` bytes takes if it is free. The first two in
+/// turn: the receiver may have just read the last message, and writing over that takes its lines
+/// away from there (messages of 64 KiB took 1.4 times as long). Long ones do better in memory that
+/// is still in the cache.
+#[inline]
+fn preferred(number: u64, bytes: usize) -> usize {
+    if bytes <= LONGEST_IN_TURN { to_usize(number % 2) } else { 0 }
+}
+
 /// Returns the processes of a list that are on the node, except `me`, each once and in matching
 /// order: rank in the communicator, rank in the node.
 fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
@@ -556,13 +565,22 @@ impl Channels {
         if bytes <= SMALL_BUFFER {
             return Some(EagerBuffer { at: out.small_buffer(number), large: None });
         }
-        // The first two in turn: the receiver may have just read the last message, and writing over
-        // that takes its lines away from there (messages of 64 KiB took 1.4 times as long). Long
-        // ones do better in memory that is still in the cache.
-        let preferred = if bytes <= LONGEST_IN_TURN { to_usize(number % 2) } else { 0 };
+        let preferred = preferred(number, bytes);
         let others = (0..LARGE_BUFFERS).filter(|&index| index != preferred);
         let free = iter::once(preferred).chain(others).find(|&index| self.is_buffer_free(out, holders, index))?;
-        Some(EagerBuffer { at: out.memory.wrapping_add(ALL_SMALL + APART + free * self.eager_limit), large: Some(free) })
+        Some(EagerBuffer { at: self.large_buffer(out, free), large: Some(free) })
+    }
+
+    /// The memory that message `number` of `bytes` bytes to a target goes through, unless its place
+    /// is taken then.
+    #[inline]
+    pub fn buffer_to_come(&self, out: &Outbound, number: u64, bytes: usize) -> *mut u8 {
+        if bytes <= SMALL_BUFFER { out.small_buffer(number) } else { self.large_buffer(out, preferred(number, bytes)) }
+    }
+
+    #[inline]
+    fn large_buffer(&self, out: &Outbound, index: usize) -> *mut u8 {
+        out.memory.wrapping_add(ALL_SMALL + APART + index * self.eager_limit)
     }
 
     /// Assigns an eager buffer to message `number` until its receivers have read that.
@@ -581,9 +599,7 @@ impl Channels {
     /// Returns the memory through which a long message goes in chunks; `None` if it is in use.
     pub fn chunk_memory(&self, targets: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
         let out = &self.outbound[targets.start];
-        (0..LARGE_BUFFERS)
-            .all(|index| self.is_buffer_free(out, holders, index))
-            .then(|| out.memory.wrapping_add(ALL_SMALL + APART))
+        (0..LARGE_BUFFERS).all(|index| self.is_buffer_free(out, holders, index)).then(|| self.large_buffer(out, 0))
     }
 
     /// Bytes of a chunk.

@@ -4,14 +4,13 @@
 use std::ops::Range;
 
 use super::channel::{Channels, SMALL_BUFFER};
-use crate::shm::ring::CELLS;
 use crate::util::cast::to_usize;
 
 /// Parts of a message that stays in its sender's memory, at most: a small buffer lists them.
 pub const MOST_PARTS: usize = SMALL_BUFFER / size_of::<Part>();
 
 /// A part of a message that stays in its sender's memory: address and bytes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct Part {
     pub at: u64,
@@ -22,7 +21,7 @@ impl Channels {
     /// Writes the list of the parts of message `number`, whose cells are free, for its targets.
     /// Returns where it lies.
     pub fn put_parts(&self, targets: &Range<usize>, number: u64, parts: &[Part]) -> u32 {
-        let at = self.outbound[targets.start].memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER);
+        let at = self.outbound[targets.start].small_buffer(number);
         // SAFETY: the buffer belongs to the cells, and has room for so many parts.
         unsafe { at.copy_from_nonoverlapping(parts.as_ptr().cast(), size_of_val(&parts[..parts.len().min(MOST_PARTS)])) };
         self.location(at)

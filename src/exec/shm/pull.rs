@@ -58,14 +58,15 @@ fn are_readable(parts: &[Part]) -> bool {
 }
 
 /// Lists the parts of a message in their order, and packs into `buffer` what has to be packed, or
-/// all of it if receivers cannot read it.
+/// all of it if receivers cannot read it. `readable`: parts that they can read, as was found out
+/// last; the same ones are not looked at again.
 ///
 /// # Safety
 /// The blocks must be readable. List and buffer must stay as they are until the parts are read.
 unsafe fn list_parts(
     blocks: &[MessageBlock],
     bytes: usize,
-    (parts, buffer): (&mut Vec<Part>, &mut Vec<u8>),
+    (parts, readable, buffer): (&mut Vec<Part>, &mut Vec<Part>, &mut Vec<u8>),
     loopback: Loopback,
 ) -> Result<()> {
     parts.clear();
@@ -88,7 +89,12 @@ unsafe fn list_parts(
             _ => parts.push(Part { at, bytes }),
         }
     }
-    if parts.len() > MOST_PARTS || !are_readable(parts) {
+    if parts == readable {
+        return Ok(());
+    }
+    if parts.len() <= MOST_PARTS && are_readable(parts) {
+        readable.clone_from(parts);
+    } else {
         enlarge(buffer, bytes)?;
         // SAFETY: as above; the buffer holds the whole message.
         unsafe { blocks::pack(blocks, buffer.as_mut_ptr(), loopback) }?;
@@ -217,7 +223,7 @@ impl Shm {
     pub(super) fn publish(&mut self, k: usize) -> Result<()> {
         let Self { channels, all, each, inputs, to_all, comm, me, tag, record, number, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
-        let lists = (&mut send.parts, &mut send.buffer);
+        let lists = (&mut send.parts, &mut send.readable, &mut send.buffer);
         // SAFETY: the caller of `bind` vouches for the blocks until the call is complete.
         let listed =
             unsafe { list_parts(&inputs[send.blocks.clone()], send.bytes, lists, Loopback { me: *me, tag: *tag, comm }) };

@@ -91,6 +91,8 @@ pub(super) struct OutMessage {
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     pub(super) whole: Whole,
+    /// How many bytes of the memory that it goes through a process asks for ahead.
+    pub(super) fetched: usize,
     pub(super) state: SendState,
     /// For a message in chunks: the memory that they go through, for each target the number of
     /// chunks in its channel before this message, and how they are written.
@@ -99,6 +101,8 @@ pub(super) struct OutMessage {
     pub(super) style: Style,
     /// For a message that its targets copy: where its parts lie.
     pub(super) parts: Vec<Part>,
+    /// The parts that targets were last found to be able to read.
+    pub(super) readable: Vec<Part>,
     /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
     pub(super) requests: Vec<(usize, Request)>,
     pub(super) buffer: Vec<u8>,
@@ -193,11 +197,13 @@ impl OutMessage {
             blocks,
             bytes: 0,
             whole: Whole::NONE,
+            fetched: 0,
             state: SendState::Done,
             memory: std::ptr::null_mut(),
             before,
             style: Style::ORDINARY,
             parts: Vec::new(),
+            readable: Vec::new(),
             requests,
             buffer: Vec::new(),
         }
