@@ -11,8 +11,8 @@ use crate::mpi::message;
 use crate::shm::ring::INLINE;
 use crate::util::cast::{to_int, to_usize};
 
-/// Longest run of bytes in messages for whose memory a process asks ahead: longer runs are copied by
-/// string instructions, which take lines without reading them (1 edge of 4 KiB took 1.2 times as
+/// Longest run of bytes in messages for whose memory a process asks ahead. Longer runs are copied
+/// by string instructions, which take lines without reading them (1 edge of 4 KiB took 1.2 times as
 /// long).
 const LONGEST_RUN: usize = 2 << 10;
 
