@@ -77,17 +77,23 @@ int main(int argc, char **argv) {
   }
 
   /* memory that the kernel copies in the first calls, and no longer in the others */
-  char *later = ordinary();
-  MPIX_Request plan;
-  OK(MPIX_Neighbor_alltoall_plan(later, LONG, MPI_CHAR, have_a, LONG, MPI_CHAR, comm, MPI_INFO_NULL, &plan));
+  char *later[2] = {ordinary(), ordinary()}, *have[2] = {have_a, have_b};
+  MPIX_Request plan, started[2];
+  OK(MPIX_Neighbor_alltoall_plan(later[0], LONG, MPI_CHAR, have_a, LONG, MPI_CHAR, comm, MPI_INFO_NULL, &plan));
   for (int turn = 0; turn < 4; turn++) {
-    if (turn == 2) hide(later, 0, LONG);
-    memset(later, me + 31 + turn, LONG), memset(have_a, 0, LONG);
+    for (int k = 0; k < 2; k++) {
+      if (turn == 2) hide(later[k], 0, LONG);
+      memset(later[k], me + 31 + turn + 10 * k, LONG), memset(have[k], 0, LONG);
+    }
     OK(MPIX_Request_start(&plan));
     OK(MPIX_Request_wait(&plan));
     expect(__LINE__, have_a, 31 + turn);
+    memset(have_a, 0, LONG);
+    for (int k = 0; k < 2; k++) OK(MPIX_Ineighbor_alltoall(later[k], LONG, MPI_CHAR, have[k], LONG, MPI_CHAR, comm, &started[k]));
+    for (int k = 0; k < 2; k++) OK(MPIX_Request_wait(&started[k ^ (me % 2)]));
+    for (int k = 0; k < 2; k++) expect(__LINE__, have[k], 31 + turn + 10 * k);
     memset(have_b, 0, LONG);
-    OK(MPIX_Neighbor_alltoall(later, LONG, MPI_CHAR, have_b, LONG, MPI_CHAR, comm));
+    OK(MPIX_Neighbor_alltoall(later[0], LONG, MPI_CHAR, have_b, LONG, MPI_CHAR, comm));
     expect(__LINE__, have_b, 31 + turn);
   }
   OK(MPIX_Request_free(&plan));

@@ -400,8 +400,8 @@ pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
     Some(run.at)
 }
 
-/// Returns the bytes of the longest run that packing a message copies at once, or more if only MPI
-/// can pack it.
+/// Returns the bytes of the longest run that packing a message copies at once; `usize::MAX` if only
+/// MPI can pack it.
 pub fn longest_run(blocks: &[MessageBlock]) -> usize {
     let (mut run, mut longest) = (Run::EMPTY, 0);
     for block in blocks {

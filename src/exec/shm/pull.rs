@@ -58,8 +58,8 @@ fn are_readable(parts: &[Part]) -> bool {
 }
 
 /// Lists the parts of a message in their order, and packs into `buffer` what has to be packed, or
-/// all of it if receivers cannot read it. `readable`: parts that they can read, as was found out
-/// last; the same ones are not looked at again.
+/// all of it if receivers cannot read it. `readable`: parts that they were found to be able to read
+/// since the blocks were bound; the same ones are not looked at again.
 ///
 /// # Safety
 /// The blocks must be readable. List and buffer must stay as they are until the parts are read.
@@ -262,7 +262,13 @@ impl Shm {
     /// Completes a message that was announced, and sends it by MPI to targets that have refused it.
     #[cold]
     pub(super) fn conclude(&mut self, k: usize) -> Result<()> {
-        let sent = self.withdraw_from(k, |out, number| out.ring().fate(number) == Fate::Refused);
+        let refused = |out: &Outbound, number| out.ring().fate(number) == Fate::Refused;
+        let send = &self.sends()[k];
+        if self.channels.outbound[send.targets.clone()].iter().any(|out| refused(out, self.number)) {
+            // the next call has to look again
+            self.send_mut(k).readable.clear();
+        }
+        let sent = self.withdraw_from(k, refused);
         let targets = &self.channels.outbound[self.sends()[k].targets.clone()];
         if targets.iter().all(|out| self.is_over(out)) {
             self.send_mut(k).state = SendState::Done;

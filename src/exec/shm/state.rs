@@ -101,7 +101,7 @@ pub(super) struct OutMessage {
     pub(super) style: Style,
     /// For a message that its targets copy: where its parts lie.
     pub(super) parts: Vec<Part>,
-    /// The parts that targets were last found to be able to read.
+    /// The parts that targets were found to be able to read; none after `bind`.
     pub(super) readable: Vec<Part>,
     /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
     pub(super) requests: Vec<(usize, Request)>,
