@@ -9,7 +9,6 @@
 
 use super::state::{InMessage, RecvState, Shm};
 use crate::shm::prefetch;
-
 use crate::util::backoff::Pace;
 
 impl Shm {
