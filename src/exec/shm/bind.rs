@@ -30,11 +30,10 @@ fn measured(blocks: &[MessageBlock], most: usize) -> Result<(usize, Whole)> {
     Ok((bytes, whole))
 }
 
-/// Returns how many bytes of the memory for a message of `bytes` bytes are asked for ahead, all or
-/// none, if `most` of them may be.
-fn fetched(blocks: &[MessageBlock], bytes: usize, most: usize) -> usize {
-    let is_fetched = bytes > INLINE && bytes <= most && blocks::longest_run(blocks) <= LONGEST_RUN;
-    if is_fetched { bytes } else { 0 }
+/// True if a process asks ahead for the memory of a message of `bytes` bytes. `room`: how many
+/// bytes it may still ask for.
+fn is_fetched(blocks: &[MessageBlock], bytes: usize, room: usize) -> bool {
+    bytes > INLINE && bytes <= room && blocks::longest_run(blocks) <= LONGEST_RUN
 }
 
 impl Shm {
@@ -68,8 +67,10 @@ impl Shm {
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
             let blocks = &self.inputs[send.blocks.clone()];
             (send.bytes, send.whole) = measured(blocks, self.short)?;
-            send.fetched = fetched(blocks, send.bytes, room);
-            room -= send.fetched;
+            send.fetched = is_fetched(blocks, send.bytes, room);
+            if send.fetched {
+                room -= send.bytes;
+            }
             send.readable.clear();
         }
         if first.op.is_none() {

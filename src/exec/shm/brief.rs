@@ -73,8 +73,8 @@ impl Shm {
         for send in self.sends() {
             let outs = &self.channels.outbound[send.targets.clone()];
             outs.iter().for_each(|out| out.ring().fetch_cell(next, send.bytes));
-            if send.fetched > 0 && !outs[0].stores.streams_next(send.fetched) {
-                prefetch::for_writing(self.channels.buffer_to_come(&outs[0], next, send.bytes), send.fetched);
+            if send.fetched && !outs[0].stores.streams_next(send.bytes) {
+                prefetch::for_writing(self.channels.buffer_to_come(&outs[0], next, send.bytes), send.bytes);
             }
         }
     }

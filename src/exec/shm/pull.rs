@@ -262,13 +262,7 @@ impl Shm {
     /// Completes a message that was announced, and sends it by MPI to targets that have refused it.
     #[cold]
     pub(super) fn conclude(&mut self, k: usize) -> Result<()> {
-        let refused = |out: &Outbound, number| out.ring().fate(number) == Fate::Refused;
-        let send = &self.sends()[k];
-        if self.channels.outbound[send.targets.clone()].iter().any(|out| refused(out, self.number)) {
-            // the next call has to look again
-            self.send_mut(k).readable.clear();
-        }
-        let sent = self.withdraw_from(k, refused);
+        let sent = self.withdraw_from(k, |out, number| out.ring().fate(number) == Fate::Refused);
         let targets = &self.channels.outbound[self.sends()[k].targets.clone()];
         if targets.iter().all(|out| self.is_over(out)) {
             self.send_mut(k).state = SendState::Done;
@@ -299,6 +293,8 @@ impl Shm {
             let waits = !self.is_over(out) && which(out, self.number) && self.channels.lives(out.member);
             // its receiver knows that before the message comes
             if waits && out.ring().withdraw(self.number) {
+                // as it may be that the target cannot read it any longer
+                self.send_mut(k).readable.clear();
                 sent = sent.and(self.detach_to(k, o));
             }
         }

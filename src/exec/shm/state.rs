@@ -91,8 +91,8 @@ pub(super) struct OutMessage {
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     pub(super) whole: Whole,
-    /// How many bytes of the memory that it goes through a process asks for ahead.
-    pub(super) fetched: usize,
+    /// True if the process asks ahead for the memory that it goes through.
+    pub(super) fetched: bool,
     pub(super) state: SendState,
     /// For a message in chunks: the memory that they go through, for each target the number of
     /// chunks in its channel before this message, and how they are written.
@@ -197,7 +197,7 @@ impl OutMessage {
             blocks,
             bytes: 0,
             whole: Whole::NONE,
-            fetched: 0,
+            fetched: false,
             state: SendState::Done,
             memory: std::ptr::null_mut(),
             before,
