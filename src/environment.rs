@@ -70,7 +70,8 @@ fn visit(prefix: &str, mut entry: impl FnMut(&[u8])) {
     unsafe {
         let mut at = environ;
         while !at.is_null() && !(*at).is_null() {
-            if libc::strncmp(*at, prefix.as_ptr().cast(), prefix.len()) == 0 {
+            // byte by byte, as most differ in the first one
+            if prefix.bytes().enumerate().all(|(k, byte)| (*at).add(k).cast::<u8>().read() == byte) {
                 entry(CStr::from_ptr(*at).to_bytes());
             }
             at = at.add(1);

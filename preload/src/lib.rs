@@ -47,6 +47,7 @@ mod flaws;
 mod fortran;
 mod function;
 mod guard;
+mod hints;
 mod idle;
 mod interpose;
 mod next;

@@ -20,8 +20,12 @@ use mpix_neighbor::util::say::say;
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::guard;
+use crate::hints;
 use crate::reason::Reason;
 use crate::shape::Shape;
+
+/// What shadows are set for.
+const OPERATIONS: c_int = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
 
 /// True from the start of `MPI_Finalize`, which then frees all communicators.
 pub static FINALIZING: AtomicBool = AtomicBool::new(false);
@@ -128,7 +132,10 @@ impl Shadow {
         // SAFETY: a communicator of our own.
         unsafe {
             let (shadow, shape) = (self.shadow, self.shape.as_ref());
-            let code = set(shadow, shape, mpi_sys::RSMPI_INFO_NULL);
+            let code = match shape.and_then(|shape| Some((shape, hints::of(shape.hints)?))) {
+                Some((shape, hints)) => preload::set(OPERATIONS, &shape.topology, &hints, shadow),
+                None => set(shadow, shape, mpi_sys::RSMPI_INFO_NULL),
+            };
             if code != SUCCESS {
                 return Err(refused(shadow, code));
             }
@@ -250,19 +257,18 @@ unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape
 
 /// Sets the neighborhood of a shadow: that of its own topology, or of a graph. Collective.
 unsafe fn set(shadow: MPI_Comm, shape: Option<&Shape>, info: MPI_Info) -> c_int {
-    let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
     let (sources, targets, weights) = match shape.map(|shape| &shape.topology) {
         Some(Topology::Graph(neighbors)) => (neighbors, neighbors, None),
         Some(Topology::DistGraph { sources, targets, weights }) => (sources, targets, weights.as_ref()),
         // SAFETY: the caller vouches for the handles.
-        _ => return unsafe { MPIX_Neighborhood_set_topology(operations, info, shadow) },
+        _ => return unsafe { MPIX_Neighborhood_set_topology(OPERATIONS, info, shadow) },
     };
     // SAFETY: the caller vouches for the handles; the lists are as long as said.
     unsafe {
         let none = mpi_sys::RSMPI_UNWEIGHTED().cast_const();
         let (from, to) = weights.map_or((none, none), |(from, to)| (from.as_ptr(), to.as_ptr()));
         let (indegree, outdegree) = (to_int(sources.len()), to_int(targets.len()));
-        MPIX_Neighborhood_set(operations, indegree, sources.as_ptr(), from, outdegree, targets.as_ptr(), to, info, shadow)
+        MPIX_Neighborhood_set(OPERATIONS, indegree, sources.as_ptr(), from, outdegree, targets.as_ptr(), to, info, shadow)
     }
 }
 

@@ -14,8 +14,8 @@ pub struct Shape {
     size: i32,
     /// The topology, as this process sees it.
     pub topology: Topology,
-    /// Hints in the environment, which set calls read.
-    hints: u64,
+    /// Fingerprint of the hints in the environment, which set calls read.
+    pub hints: u64,
 }
 
 impl Shape {

@@ -165,6 +165,11 @@ pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> 
     with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?.as_ref())
 }
 
+/// Reads the hints of a call without an info object, on a communicator without parameters.
+pub(super) fn environment_hints() -> Result<Hints> {
+    with_machine(read(|_| Ok(None))?, None)
+}
+
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
     // a set call reads some twenty of them, and most programs have none
     Hints::read(info, environment::of_prefix("MPIX_"), environment::text)

@@ -15,7 +15,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::message::{bytes_at, lend};
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, MPI_Comm, MPI_Group, MPI_Info, comm};
-use crate::select::hints::SparseHints;
+use crate::select::hints::{Hints, SparseHints};
 use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form, Shared};
 use crate::topology::cartesian::Grid;
@@ -416,22 +416,26 @@ unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: Communicator) -> 
 }
 
 fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
-    let (rank, size, topology) = (comm.rank()?, comm.size()?, topology::get(comm)?);
-    let list = |ranks: &[c_int], weights: Option<&[c_int]>| {
-        neighborhood::entries(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
+    neighborhood_of(&topology::get(comm)?, comm)
+}
+
+/// The neighbors of the caller in a topology, which a communicator of these processes has.
+pub(super) fn neighborhood_of(topology: &Topology, comm: Communicator) -> Result<Neighborhood> {
+    let (rank, size) = (comm.rank()?, comm.size()?);
+    let list = |ranks: &[c_int], weights: Option<&Vec<c_int>>| {
+        neighborhood::entries(ranks, weights.map(Vec::as_slice), mpi::proc_null(), size, ("neighbors", "weights"))
     };
     match topology {
         Topology::None => Err(Error::NoTopology.into()),
-        Topology::Cartesian(dims, periodic) => Ok(Grid::new(dims, periodic).neighborhood(rank)),
+        Topology::Cartesian(dims, periodic) => Ok(Grid::new(dims.clone(), periodic.clone()).neighborhood(rank)),
         Topology::Graph(neighbors) => {
-            let both = list(&neighbors, None)?;
+            let both = list(neighbors, None)?;
             Ok(Neighborhood::new(rank, both.clone(), both, false))
         }
         Topology::DistGraph { sources, targets, weights } => {
-            let weighted = weights.is_some();
-            let (from, to) = weights.unzip();
-            let (sources, targets) = (list(&sources, from.as_deref())?, list(&targets, to.as_deref())?);
-            Ok(Neighborhood::new(rank, sources, targets, weighted))
+            let (from, to) = (weights.as_ref().map(|both| &both.0), weights.as_ref().map(|both| &both.1));
+            let (sources, targets) = (list(sources, from)?, list(targets, to)?);
+            Ok(Neighborhood::new(rank, sources, targets, weights.is_some()))
         }
     }
 }
@@ -444,19 +448,35 @@ unsafe fn set(
     info: MPI_Info,
     neighborhood: impl FnOnce(Communicator) -> Result<Neighborhood>,
 ) -> c_int {
+    // SAFETY: the caller vouches for the handles.
+    unsafe {
+        set_with(function, operations, comm, neighborhood, |comm| {
+            logging::unknown_keys(info, comm);
+            loggp::hints(info, comm)
+        })
+    }
+}
+
+/// The same with hints that come from elsewhere than an info object.
+pub(super) unsafe fn set_with(
+    function: &str,
+    operations: (&'static str, c_int),
+    comm: MPI_Comm,
+    neighborhood: impl FnOnce(Communicator) -> Result<Neighborhood>,
+    hints: impl FnOnce(Communicator) -> Result<Hints>,
+) -> c_int {
     // SAFETY: the caller vouches for the handles; no neighborhood is in use during a set call.
     unsafe {
         boundary::call(function, comm, |comm| {
             intracommunicator(comm)?;
             logging::start();
-            logging::unknown_keys(info, comm);
             // it may be collective, so it comes before anything else can fail
             let neighborhood = neighborhood(comm);
             let request = (|| {
                 Ok(SetCall {
                     operations: args::operations(operations.0, operations.1)?,
                     neighborhood: neighborhood?,
-                    hints: loggp::hints(info, comm)?,
+                    hints: hints(comm)?,
                 })
             })();
             set::set(comm, request)?;

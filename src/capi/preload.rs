@@ -2,12 +2,15 @@
 
 pub use crate::mpi::topology::Topology;
 
-use super::boundary;
+use std::ffi::c_int;
+
+use super::{boundary, loggp, neighborhood};
 use crate::collective::own::Apart;
 use crate::collective::{Operation, handle};
 use crate::error::{Error, Result, catch};
 use crate::mpi::comm::Communicator;
 use crate::mpi::{MPI_Comm, coll, errors, topology};
+use crate::select::hints;
 
 /// Takes the least of each word over all processes of a communicator. Collective.
 ///
@@ -61,6 +64,34 @@ impl Reducer {
 pub unsafe fn topology(comm: MPI_Comm) -> Result<Topology> {
     // SAFETY: the caller vouches for the handle.
     catch(|| topology::get(unsafe { live(comm) }?))
+}
+
+/// Hints of the environment, read once for several set calls.
+#[derive(Debug, Clone)]
+pub struct Hints(hints::Hints);
+
+impl Hints {
+    /// Reads them, and the files that they name, as a set call without an info object does.
+    ///
+    /// # Errors
+    /// A hint is in error, or a file.
+    pub fn of_environment() -> Result<Hints> {
+        catch(|| loggp::environment_hints().map(Hints))
+    }
+}
+
+/// Sets the neighborhood of a topology, as `MPIX_Neighborhood_set_topology` does, with hints that
+/// were read before. `comm` has the processes of a communicator with the topology, in the same
+/// order. Collective. Returns an MPI error code.
+///
+/// # Safety
+/// `comm` must be a communicator on which no collective runs.
+pub unsafe fn set(operations: c_int, topology: &Topology, hints: &Hints, comm: MPI_Comm) -> c_int {
+    let lists = |comm: Communicator| neighborhood::neighborhood_of(topology, comm);
+    // SAFETY: the caller vouches for the handle.
+    unsafe {
+        neighborhood::set_with("MPIX_Neighborhood_set_topology", ("operations", operations), comm, lists, |_| Ok(hints.0.clone()))
+    }
 }
 
 /// The traits of a neighborhood that its communicator's users have to know. The same on all

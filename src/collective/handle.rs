@@ -40,7 +40,7 @@ pub struct BoundNeighborhood {
     operation: Operation,
     directed: bool,
     pool: ExecutorPool,
-    hints: Hints,
+    hints: Arc<Hints>,
     tags: Arc<Tags>,
     outstanding: Arc<Outstanding>,
     /// Extents of the last calls' datatypes.
@@ -75,7 +75,7 @@ pub struct Settings {
     /// Makes its executors.
     pub pool: ExecutorPool,
     /// Its hints.
-    pub hints: Hints,
+    pub hints: Arc<Hints>,
     /// The operation's tags on this communicator.
     pub tags: Arc<Tags>,
     /// The process's requests that must be moved forward.
@@ -430,8 +430,8 @@ impl BoundNeighborhood {
     /// The schedule in use, if another neighborhood with these lists and hints may use it too,
     /// whether devices are in use or not.
     pub fn reusable_schedule(&self, neighborhood: &Neighborhood, hints: &Hints) -> Option<Selected> {
-        let same_hints = self.hints == Hints { devices: self.hints.devices, ..hints.clone() };
-        let fits = same_hints && *self.neighborhood() == *neighborhood && self.race.borrow().is_none();
+        let same_hints = || *self.hints == Hints { devices: self.hints.devices, ..hints.clone() };
+        let fits = *self.neighborhood() == *neighborhood && self.race.borrow().is_none() && same_hints();
         let runner = self.runner.borrow();
         fits.then(|| Selected { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
     }

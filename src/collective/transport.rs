@@ -222,18 +222,18 @@ pub fn choose(
     channels: &[Arc<Channels>],
     first: u32,
 ) -> Result<Vec<Transport>> {
+    let (mut puts, mut others) = (Vec::new(), Vec::new());
+    for Selected { choice, .. } in selected {
+        let algorithm = choice.algorithm;
+        match why_not(algorithm) {
+            None => puts.push(algorithm),
+            Some(why) => others.push((algorithm, why)),
+        }
+    }
+    if let Some(why) = obstacle(hints, &puts, &others, comm)? {
+        return Ok(vec![Transport::messages(why); operations]);
+    }
     let choose = |k: usize| -> Result<Transport> {
-        let (mut puts, mut others) = (Vec::new(), Vec::new());
-        for Selected { choice, .. } in selected {
-            let algorithm = choice.algorithm;
-            match why_not(algorithm) {
-                None => puts.push(algorithm),
-                Some(why) => others.push((algorithm, why)),
-            }
-        }
-        if let Some(why) = obstacle(hints, &puts, &others, comm)? {
-            return Ok(Transport::messages(why));
-        }
         let is_near = |edge: &&Neighbor| edge.rank.is_some_and(|rank| channels.get(k).is_some_and(|c| c.has(rank)));
         let far = |list: &[Neighbor]| list.iter().filter(|edge| !is_near(edge)).copied().collect();
         let far = Neighborhood::new(n.rank(), far(n.sources()), far(n.targets()), n.weighted());
@@ -264,7 +264,7 @@ pub fn choose(
                     format!("puts to {targets} processes and from {sources} ({how}), by the schedule "),
                     format!("; a landing area of {kib} KiB; {plans}{why}"),
                 ];
-                Transport { link: Some(Arc::new(link)), puts, others, text }
+                Transport { link: Some(Arc::new(link)), puts: puts.clone(), others: others.clone(), text }
             }
         })
     };

@@ -154,8 +154,8 @@ impl Check {
                 (vec![none; neighborhood.targets().len()], vec![none; neighborhood.sources().len()], Some(e))
             }
         };
-        let sources = remote(neighborhood.sources_in_order(), me);
-        let targets = remote(neighborhood.targets_in_order(), me);
+        let sources = remote(neighborhood.sources_in_order().collect(), me);
+        let targets = remote(neighborhood.targets_in_order().collect(), me);
         let told: Vec<[i64; WORDS]> =
             (sources.iter().map(|e| mine_in[e.0].words())).chain(targets.iter().map(|e| mine_out[e.0].words())).collect();
         let heard = vec![[0i64; WORDS]; told.len()];

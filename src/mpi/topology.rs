@@ -30,28 +30,16 @@ pub enum Topology {
 
 /// Returns the topology of a communicator.
 pub fn get(comm: Communicator) -> Result<Topology> {
+    if let Some((dims, periodic)) = cartesian(comm)? {
+        return Ok(Topology::Cartesian(dims, periodic));
+    }
     let (mut kind, communicator) = (0, comm);
     let comm = comm.raw();
     // SAFETY: a live communicator; results are locals, or vectors of the given
     // lengths.
     unsafe {
         check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
-        if kind == RSMPI_CART {
-            let mut n = 0;
-            check(mpi_sys::MPI_Cartdim_get(comm, &mut n), "MPI_Cartdim_get")?;
-            let length = to_usize(n);
-            let (mut dims, mut periods, mut coords) = (vec![0; length], vec![0; length], vec![0; length]);
-            if n > 0 {
-                check(
-                    mpi_sys::MPI_Cart_get(comm, n, dims.as_mut_ptr(), periods.as_mut_ptr(), coords.as_mut_ptr()),
-                    "MPI_Cart_get",
-                )?;
-            }
-            Ok(Topology::Cartesian(
-                dims.iter().map(|&d: &c_int| to_u32(d)).collect(),
-                periods.iter().map(|&p: &c_int| p != 0).collect(),
-            ))
-        } else if kind == RSMPI_GRAPH {
+        if kind == RSMPI_GRAPH {
             let (rank, mut n) = (to_int(communicator.rank()?), 0);
             check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
             let mut neighbors = vec![0; to_usize(n)];
@@ -65,20 +53,45 @@ pub fn get(comm: Communicator) -> Result<Topology> {
             )?;
             // one spare entry: some versions require arrays even for degree 0
             let list = |n: c_int| vec![0; to_usize(n) + 1];
-            let (mut sources, mut targets, mut from, mut to) = (list(n), list(m), list(n), list(m));
+            let (mut sources, mut targets) = (list(n), list(m));
+            let mut weights = (weighted != 0).then(|| (list(n), list(m)));
             let unweighted = RSMPI_UNWEIGHTED();
-            let (at_from, at_to) = if weighted != 0 { (from.as_mut_ptr(), to.as_mut_ptr()) } else { (unweighted, unweighted) };
+            let (at_from, at_to) =
+                weights.as_mut().map_or((unweighted, unweighted), |(from, to)| (from.as_mut_ptr(), to.as_mut_ptr()));
             check(
                 mpi_sys::MPI_Dist_graph_neighbors(comm, n, sources.as_mut_ptr(), at_from, m, targets.as_mut_ptr(), at_to),
                 "MPI_Dist_graph_neighbors",
             )?;
-            for (list, n) in [(&mut sources, n), (&mut targets, m), (&mut from, n), (&mut to, m)] {
+            let weights_of = weights.iter_mut().flat_map(|(from, to)| [(from, n), (to, m)]);
+            for (list, n) in [(&mut sources, n), (&mut targets, m)].into_iter().chain(weights_of) {
                 list.truncate(to_usize(n));
             }
-            Ok(Topology::DistGraph { sources, targets, weights: (weighted != 0).then_some((from, to)) })
+            Ok(Topology::DistGraph { sources, targets, weights })
         } else {
             Ok(Topology::None)
         }
+    }
+}
+
+/// Returns the numbers of processes along the dimensions of a Cartesian communicator, and which
+/// dimensions are periodic. `None` for any other communicator.
+pub fn cartesian(comm: Communicator) -> Result<Option<(Vec<u32>, Vec<bool>)>> {
+    let (mut kind, mut n) = (0, 0);
+    // SAFETY: a live communicator; results are locals, or vectors of the given lengths.
+    unsafe {
+        check(mpi_sys::MPI_Topo_test(comm.raw(), &mut kind), "MPI_Topo_test")?;
+        if kind != RSMPI_CART {
+            return Ok(None);
+        }
+        check(mpi_sys::MPI_Cartdim_get(comm.raw(), &mut n), "MPI_Cartdim_get")?;
+        let list = || vec![0; to_usize(n)];
+        let (mut dims, mut periods, mut coords) = (list(), list(), list());
+        if n > 0 {
+            let code = mpi_sys::MPI_Cart_get(comm.raw(), n, dims.as_mut_ptr(), periods.as_mut_ptr(), coords.as_mut_ptr());
+            check(code, "MPI_Cart_get")?;
+        }
+        let dims = dims.iter().map(|&d: &c_int| to_u32(d)).collect();
+        Ok(Some((dims, periods.iter().map(|&p: &c_int| p != 0).collect())))
     }
 }
 

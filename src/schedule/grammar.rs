@@ -151,7 +151,8 @@ impl Schedule {
     pub fn push_round_at(&mut self, number: u32, ops: impl IntoIterator<Item = Op>) {
         assert!(self.numbers.last().is_none_or(|&last| last < number), "round {number} is not behind the others");
         self.numbers.push(number);
-        let begin = self.ops.len();
+        let (begin, ops) = (self.ops.len(), ops.into_iter());
+        self.ops.reserve(ops.size_hint().1.unwrap_or(0));
         self.ops.extend(ops);
         self.ops[begin..].sort_by_key(Op::phase);
         for op in &self.ops[begin..] {

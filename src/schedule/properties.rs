@@ -28,9 +28,9 @@ fn block(p: u32, entry: u32) -> Vec<u8> {
 fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     let me = &world[p];
     let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();
-    for (position, (entry, source)) in me.sources_in_order().into_iter().enumerate() {
-        let k = (me.sources_in_order()[..position].iter()).filter(|e| e.1 == source).count();
-        let sent: Vec<_> = (world[source as usize].targets_in_order().into_iter()).filter(|e| e.1 as usize == p).collect();
+    for (position, (entry, source)) in me.sources_in_order().enumerate() {
+        let k = me.sources_in_order().take(position).filter(|e| e.1 == source).count();
+        let sent: Vec<_> = (world[source as usize].targets_in_order()).filter(|e| e.1 as usize == p).collect();
         expected.push((entry, block(source, sent[k].0)));
     }
     expected.sort();
@@ -64,7 +64,7 @@ fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u6
         let same: Vec<_> = inputs.iter().map(same).collect();
         let gathered = world::run(schedules, &same, |_, _| unreachable!(), seed)?;
         for (n, blocks) in world.iter().zip(&gathered) {
-            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(entry, from)| (entry, block(from, 0))).collect();
+            let mut expected: Vec<_> = n.sources_in_order().map(|(entry, from)| (entry, block(from, 0))).collect();
             expected.sort();
             if outputs(blocks) != expected {
                 return Err(format!("process {}: wrong bytes gathered", n.rank()));

@@ -176,8 +176,8 @@ const STEP: usize = 5;
 /// If it is not the share of this process.
 pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedule {
     let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
-    let targets = others(n.targets_in_order());
-    let mut sources = others(n.sources_in_order());
+    let targets = others(n.targets_in_order().collect());
+    let mut sources = others(n.sources_in_order().collect());
     // the k-th edge from a source is the k-th occurrence of the source in this process's list
     sources.sort_by_key(|s| s.1);
     let ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))

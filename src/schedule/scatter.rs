@@ -65,14 +65,14 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
     if let Some(star) = input.star {
         let all = Share { first: 0, count: to_u32(star.targets.len()) + 1 };
         if n.rank() == star.hub {
-            let entries: Vec<u32> = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
+            let entries: Vec<u32> = n.targets_in_order().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
             for (round, share) in (0..).zip(all.sent(splits)) {
                 let block = pack(share, splits, &entries, &mut packets);
                 ops.push((round, Op::send(star.rank(share.first), block)));
             }
         } else if let Some(place) = star.targets.iter().position(|&r| r == n.rank()) {
             let (from, round, share) = way(to_u32(place) + 1, all, splits);
-            let own = n.sources_in_order().first().map_or(0, |s| s.0);
+            let own = n.sources_in_order().next().map_or(0, |s| s.0);
             let sent: Vec<Share> = share.sent(splits).collect();
             let scratch = |i: usize| Block::Scratch(to_u32(i));
             let into = if sent.is_empty() {

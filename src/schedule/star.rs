@@ -39,7 +39,7 @@ impl Star {
 
     /// Returns the star whose hub is `n`.
     pub fn of_hub(n: &Neighborhood) -> Star {
-        let weights = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| n.targets()[t.0 as usize].weight);
+        let weights = n.targets_in_order().filter(|t| t.1 != n.rank()).map(|t| n.targets()[t.0 as usize].weight);
         let total: f64 = weights.map(|w| length(w, 1) as f64).sum();
         let targets = others(n);
         Star { hub: n.rank(), weight: total / targets.len().max(1) as f64, targets }
@@ -65,7 +65,9 @@ impl Star {
 
 /// The targets without the process itself, in matching order.
 fn others(n: &Neighborhood) -> Vec<Rank> {
-    n.targets_in_order().into_iter().map(|t| t.1).filter(|&r| r != n.rank()).collect()
+    let mut others = Vec::with_capacity(n.targets().len());
+    others.extend(n.targets_in_order().map(|t| t.1).filter(|&r| r != n.rank()));
+    others
 }
 
 #[cfg(test)]

@@ -208,6 +208,6 @@ pub(super) fn edges<'a>(grid: &'a Grid, n: &'a Neighborhood) -> impl Iterator<It
     others(n.targets_in_order(), n.rank()).map(|(entry, to)| (entry, grid.offset(n.rank(), to)))
 }
 
-pub(super) fn others(list: Vec<(u32, Rank)>, me: Rank) -> impl Iterator<Item = (u32, Rank)> {
-    list.into_iter().filter(move |e| e.1 != me)
+pub(super) fn others(list: impl Iterator<Item = (u32, Rank)>, me: Rank) -> impl Iterator<Item = (u32, Rank)> {
+    list.filter(move |e| e.1 != me)
 }

@@ -209,7 +209,8 @@ impl Replay<'_> {
             for (entry, source) in n.sources_in_order() {
                 let k = seen.entry(source).or_default();
                 let sender = &neighborhoods[source as usize];
-                let (target_entry, _) = (sender.targets_in_order().into_iter())
+                let (target_entry, _) = sender
+                    .targets_in_order()
                     .filter(|&(_, to)| to as usize == p)
                     .nth(*k)
                     .ok_or_else(|| format!("lists of {source} and {p} do not match"))?;

@@ -33,6 +33,9 @@ use crate::util::cast::to_int;
 /// Each process's part of a segment begins on a page.
 const PAGE: usize = 4096;
 
+/// Bytes at the beginning of memory that is kept: a word that says whether much is written there.
+const OWN: usize = 128;
+
 /// A file that all processes of a node have mapped; unmapped when dropped.
 #[derive(Debug)]
 struct Mapping {
@@ -173,7 +176,8 @@ impl Kept {
         wanted
     }
 
-    /// The bytes that the system has given all processes together for what is kept.
+    /// The bytes that the system has given all processes together for what is kept, but for memory
+    /// of which none has written much.
     pub fn bytes(&self) -> u64 {
         self.lock().all.iter().flatten().map(|place| place.mapping.bytes()).sum()
     }
@@ -224,13 +228,13 @@ impl Segment {
     /// any more. Parts are then as their users have left them: the second result is true. This
     /// process's part has two fronts of `front` bytes, a multiple of a page, and a body of `body`
     /// bytes behind them, or as much more as it has wanted at some time. Before the parts lie
-    /// `head` bytes, a multiple of a page and the same on all processes; users put there what
-    /// stays.
+    /// `head` bytes, the same on all processes; users put there what stays.
     pub fn reused(wanted: [usize; 2], head: usize, most: usize, node: &Group, kept: &Kept) -> Result<Option<(Segment, bool)>> {
         let [front, body] = kept.longest(wanted);
         let mine = [u64::from(pages(2 * front + body)), kept.empty() << 32 | kept.unused(), kept.before()];
         let all = node.allgather(mine)?;
         let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
+        let head = (OWN + head).next_multiple_of(PAGE);
         let Some((parts, length)) = divide(&wanted, head, most) else { return Ok(None) };
         let all_have = |k: usize| all.iter().all(|&[_, bits, _]| bits >> k & 1 == 1);
         let any_lacks = |k: usize| all.iter().any(|&[_, bits, _]| bits >> (32 + k) & 1 == 1);
@@ -253,9 +257,19 @@ impl Segment {
         Ok(Some((Segment { mapping, division }, false)))
     }
 
-    /// Returns the address where all parts begin, behind what stays.
+    /// Returns the address of what stays, in front of all parts.
     pub fn head(&self) -> *mut u8 {
-        self.mapping.base
+        self.mapping.base.wrapping_add(OWN)
+    }
+
+    /// Notes, in memory that is kept, that a process writes more than a little there.
+    #[inline]
+    pub fn note_much(&self) {
+        let noted = self.mapping.noted();
+        // most of the time, and without taking the line from others
+        if noted.load(Ordering::Relaxed) == 0 {
+            noted.store(1, Ordering::Relaxed);
+        }
     }
 
     /// Returns the part of a process.
@@ -287,6 +301,11 @@ impl Segment {
     /// Returns the offset of an address of the segment, which is the same on all processes.
     pub fn position(&self, at: *const u8) -> usize {
         at.addr() - self.mapping.base.addr()
+    }
+
+    /// Returns the address of an offset that another process has found by [`position`](Self::position).
+    pub fn address(&self, position: usize) -> *mut u8 {
+        self.mapping.base.wrapping_add(position)
     }
 
     /// Returns the address of an offset, if `bytes` bytes lie there.
@@ -349,8 +368,18 @@ impl Mapping {
         Ok(Mapping { base: base.cast(), length, file: Arc::new(file), known })
     }
 
-    /// The bytes that the system has given for it: pages that a process has written.
+    /// Nonzero once a process has written more than a little, where it is kept.
+    fn noted(&self) -> &AtomicU32 {
+        // SAFETY: the word lies in front of everything else, and lives as long.
+        unsafe { &*self.base.cast_const().cast() }
+    }
+
+    /// The bytes that the system has given for it: pages that a process has written; 0 if none has
+    /// written much.
     fn bytes(&self) -> u64 {
+        if self.noted().load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
         // SAFETY: an open file; all zeros are a valid struct of numbers.
         unsafe {
             let mut status: libc::stat = std::mem::zeroed();

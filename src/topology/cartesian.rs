@@ -211,8 +211,8 @@ mod tests {
             let g = Grid::new(vec![n], vec![true]);
             let me = g.neighborhood(0);
             let peer = g.neighbor(0, 0).unwrap();
-            assert_eq!(me.targets_in_order(), vec![(0, peer), (1, peer)]);
-            assert_eq!(me.sources_in_order(), vec![(1, peer), (0, peer)]);
+            assert_eq!(me.targets_in_order().collect::<Vec<_>>(), vec![(0, peer), (1, peer)]);
+            assert_eq!(me.sources_in_order().collect::<Vec<_>>(), vec![(1, peer), (0, peer)]);
         }
     }
 
@@ -230,8 +230,10 @@ mod tests {
                 let mut edges = Vec::new();
                 for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
                     let between = |list: Vec<(u32, Rank)>, peer| list.into_iter().filter(move |e| e.1 == peer).map(|e| e.0);
-                    let out = between(a.targets_in_order(), b.rank());
-                    edges.extend(out.zip(between(b.sources_in_order(), a.rank())).map(|(i, j)| (a.rank(), i, b.rank(), j)));
+                    let out = between(a.targets_in_order().collect(), b.rank());
+                    edges.extend(
+                        out.zip(between(b.sources_in_order().collect(), a.rank())).map(|(i, j)| (a.rank(), i, b.rank(), j)),
+                    );
                 }
                 edges
             };
@@ -257,19 +259,15 @@ mod tests {
             let labelled: Vec<_> = plain.iter().map(|n| g.with_directions(n).unwrap()).collect();
             for (a, before) in labelled.iter().zip(&plain) {
                 for b in &labelled {
-                    let out: Vec<u32> = (a.targets_in_order().iter())
-                        .filter(|e| e.1 == b.rank())
-                        .map(|e| a.targets()[e.0 as usize].direction)
-                        .collect();
-                    let into: Vec<u32> = (b.sources_in_order().iter())
-                        .filter(|e| e.1 == a.rank())
-                        .map(|e| b.sources()[e.0 as usize].direction)
-                        .collect();
+                    let out: Vec<u32> =
+                        a.targets_in_order().filter(|e| e.1 == b.rank()).map(|e| a.targets()[e.0 as usize].direction).collect();
+                    let into: Vec<u32> =
+                        b.sources_in_order().filter(|e| e.1 == a.rank()).map(|e| b.sources()[e.0 as usize].direction).collect();
                     assert_eq!(out, into, "{dims:?}");
                 }
                 // k-th stays k-th
                 let entries = |n: &Neighborhood, peer| -> Vec<u32> {
-                    let mut v = n.targets_in_order();
+                    let mut v = n.targets_in_order().collect::<Vec<_>>();
                     v.retain(|e| e.1 == peer);
                     v.iter().map(|e| e.0).collect()
                 };

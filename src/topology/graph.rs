@@ -88,7 +88,8 @@ impl Graph {
     }
 
     fn edges_in_order(neighborhood: &Neighborhood) -> impl Iterator<Item = &Neighbor> {
-        (neighborhood.targets_in_order().into_iter())
+        neighborhood
+            .targets_in_order()
             .filter(|&(_, to)| to != neighborhood.rank())
             .map(|(entry, _)| &neighborhood.targets()[entry as usize])
     }

@@ -92,23 +92,21 @@ impl Neighborhood {
     }
 
     /// Entries of the source list that are processes, in matching order.
-    pub fn sources_in_order(&self) -> Vec<(u32, Rank)> {
+    pub fn sources_in_order(&self) -> impl Iterator<Item = (u32, Rank)> {
         in_order(&self.sources)
     }
 
     /// Entries of the target list that are processes, in matching order.
-    pub fn targets_in_order(&self) -> Vec<(u32, Rank)> {
+    pub fn targets_in_order(&self) -> impl Iterator<Item = (u32, Rank)> {
         in_order(&self.targets)
     }
 
     /// The self edges as (target entry, source entry). Self edges in only one of the lists match
     /// nothing and are left out.
     pub fn self_edges(&self) -> Vec<(u32, u32)> {
-        if !self.targets.iter().any(|n| n.rank == Some(self.rank)) {
-            return Vec::new();
-        }
-        let own = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, r)| r == self.rank).map(|(entry, _)| entry);
-        own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
+        let is_own = |&(_, rank): &(u32, Rank)| rank == self.rank;
+        let (targets, sources) = (self.targets_in_order().filter(is_own), self.sources_in_order().filter(is_own));
+        targets.zip(sources).map(|(target, source)| (target.0, source.0)).collect()
     }
 
     /// The same edges the other way round: sources become targets, in the same order, and block
@@ -129,10 +127,8 @@ impl Neighborhood {
     /// The edges of `list` with each process, as (rank, edges, sum of their weights), sorted by
     /// rank.
     pub fn loads(list: &[Neighbor]) -> Vec<(Rank, u32, u64)> {
-        let mut edges: Vec<(Rank, u32)> = list.iter().filter_map(|n| Some((n.rank?, n.weight))).collect();
-        edges.sort_unstable();
         let of = |same: &[(Rank, u32)]| (same[0].0, to_u32(same.len()), same.iter().map(|edge| u64::from(edge.1)).sum());
-        edges.chunk_by(|a, b| a.0 == b.0).map(of).collect()
+        by_rank(list).chunk_by(|a, b| a.0 == b.0).map(of).collect()
     }
 
     /// A fingerprint whose (wrapping) sum over all processes is zero if every target entry has its
@@ -140,13 +136,13 @@ impl Neighborhood {
     /// Lets all processes check their lists with one small reduction.
     pub fn fingerprint(&self) -> [u64; 2] {
         let mut sum = [0u64; 2];
-        for (rank, times) in Neighborhood::multiplicities(&self.targets) {
-            for (sum, hash) in sum.iter_mut().zip(edges_hash(self.rank, rank, times)) {
+        for edges in by_rank(&self.targets).chunk_by(|a, b| a.0 == b.0) {
+            for (sum, hash) in sum.iter_mut().zip(edges_hash(self.rank, edges[0].0, to_u32(edges.len()))) {
                 *sum = sum.wrapping_add(hash);
             }
         }
-        for (rank, times) in Neighborhood::multiplicities(&self.sources) {
-            for (sum, hash) in sum.iter_mut().zip(edges_hash(rank, self.rank, times)) {
+        for edges in by_rank(&self.sources).chunk_by(|a, b| a.0 == b.0) {
+            for (sum, hash) in sum.iter_mut().zip(edges_hash(edges[0].0, self.rank, to_u32(edges.len()))) {
                 *sum = sum.wrapping_sub(hash);
             }
         }
@@ -154,14 +150,21 @@ impl Neighborhood {
     }
 }
 
-fn in_order(list: &[Neighbor]) -> Vec<(u32, Rank)> {
-    let mut entries = Vec::with_capacity(list.len());
-    entries.extend((0..).zip(list).filter_map(|(s, n)| Some((s, n.rank?))));
-    // as a rule no edge has a direction
-    if !list.is_sorted_by_key(|n| n.direction) {
-        entries.sort_by_key(|&(s, _)| list[s as usize].direction);
-    }
-    entries
+fn in_order(list: &[Neighbor]) -> impl Iterator<Item = (u32, Rank)> {
+    // as a rule no edge has a direction, and nothing needs sorting
+    let in_place = list.is_sorted_by_key(|n| n.direction);
+    let all = (0..).zip(list).filter_map(|(s, n)| Some((s, n.rank?)));
+    let mut sorted: Vec<_> = all.clone().filter(|_| !in_place).collect();
+    sorted.sort_by_key(|&(s, _)| list[s as usize].direction);
+    all.filter(move |_| in_place).chain(sorted)
+}
+
+/// The edges with processes, as (rank, weight), sorted.
+fn by_rank(list: &[Neighbor]) -> Vec<(Rank, u32)> {
+    let mut edges = Vec::with_capacity(list.len());
+    edges.extend(list.iter().filter_map(|n| Some((n.rank?, n.weight))));
+    edges.sort_unstable();
+    edges
 }
 
 /// Two independent 64-bit hashes of "`times` edges from `source` to `target`".
@@ -225,7 +228,7 @@ mod tests {
     fn repeated_edges_match_kth_to_kth() {
         let n = Neighborhood::from_ranks(0, &[1, 0, 1, 0], &[0, 2, 0]);
         assert_eq!(n.self_edges(), vec![(0, 1), (2, 3)]);
-        assert_eq!(n.sources_in_order(), vec![(0, 1), (1, 0), (2, 1), (3, 0)]);
+        assert_eq!(n.sources_in_order().collect::<Vec<_>>(), vec![(0, 1), (1, 0), (2, 1), (3, 0)]);
     }
 
     #[test]

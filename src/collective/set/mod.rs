@@ -21,9 +21,10 @@ use crate::machine::trials::{Alike, Calls};
 use crate::machine::{self, trials};
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
-use crate::mpi::topology::{self, Topology};
+use crate::mpi::topology;
 use crate::mpi::{self, Communicator, device};
 use crate::schedule::{Algorithm, Input, Operations};
+use crate::select::hints::origins::Origin;
 use crate::select::hints::{Hints, SingleCopy};
 use crate::select::{self, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
@@ -138,7 +139,7 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
     if !hints.shares_memory() || hints.nodes.is_some() || in_use || !is_known {
         return None;
     }
-    let copied = single_copies(team, &mut hints.clone()).ok()?;
+    let (copied, _) = single_copies(team, hints).ok()?;
     let operations = numbered(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
     Wish::new(team, neighborhood, &operations, (most_bytes(hints), copied)).prepare()
 }
@@ -231,7 +232,7 @@ impl Call<'_> {
         };
         let combines = wanted.iter().any(|operation| operation.combines().is_some());
         let self_comm = if combines { Some(own.self_comm()?) } else { None };
-        let waiting = own.waiting;
+        let (waiting, hints) = (own.waiting, Arc::new(hints));
         handle.own = Some(own);
         let orphaned = freed_flag(comm)?;
         let (all_tags, outstanding) = (handle.tags.clone(), Arc::clone(&handle.outstanding));
@@ -251,7 +252,7 @@ impl Call<'_> {
                 operation,
                 directed: directions.is_some(),
                 pool,
-                hints: hints.clone(),
+                hints: Arc::clone(&hints),
                 tags: Arc::clone(&all_tags[operation as usize]),
                 outstanding: Arc::clone(&outstanding),
                 orphaned: Arc::clone(&orphaned),
@@ -390,7 +391,11 @@ fn share_memory(
         return Ok(Vec::new());
     }
     let team = &*own.team;
-    let (bytes, copied) = (most_bytes(hints), single_copies(team, hints)?);
+    let (copied, found) = single_copies(team, hints)?;
+    if let Some((from, origin)) = found {
+        hints.learn_single_copy(from, origin);
+    }
+    let bytes = most_bytes(hints);
     let operations = numbered(operations.iter().copied());
     let part;
     let team = match &hints.nodes {
@@ -410,13 +415,14 @@ fn share_memory(
     Ok(channel::make(&wish, prepared, tags, (own.generation, &own.marks))?.unwrap_or_default())
 }
 
-/// Which messages are copied from their sender's memory. Collective over the node.
-fn single_copies(team: &Team, hints: &mut Hints) -> Result<Copied> {
+/// Which messages are copied from their sender's memory; and from how many bytes on, and where that
+/// is from, if it was found out. Collective over the node.
+fn single_copies(team: &Team, hints: &Hints) -> Result<(Copied, Option<(u64, Origin)>)> {
     // device memory is MPI's to write; as all have agreed, whatever has come into use since
     if hints.devices {
-        return Ok(Copied::Never);
+        return Ok((Copied::Never, None));
     }
-    Ok(match hints.single_copy {
+    let copied = match hints.single_copy {
         SingleCopy::Never => Copied::Never,
         SingleCopy::AboveCell => Copied::From(u64::MAX),
         SingleCopy::From(bytes) => Copied::From(bytes),
@@ -426,19 +432,18 @@ fn single_copies(team: &Team, hints: &mut Hints) -> Result<Copied> {
             Some((from, origin)) => {
                 let is_less = from != copies::NEVER && team.oversubscribed();
                 let from = if is_less { from.min(copies::SHARED_CORES) } else { from };
-                hints.learn_single_copy(from, origin);
-                if from == copies::NEVER { Copied::Away } else { Copied::From(from) }
+                let copied = if from == copies::NEVER { Copied::Away } else { Copied::From(from) };
+                return Ok((copied, Some((from, origin))));
             }
             None if team.oversubscribed() => Copied::From(copies::SHARED_CORES),
             None => Copied::From(u64::MAX),
         },
-    })
+    };
+    Ok((copied, None))
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.
 fn grid(comm: Communicator) -> Option<Grid> {
-    match topology::get(comm) {
-        Ok(Topology::Cartesian(dims, periodic)) => Some(Grid::new(dims, periodic)),
-        _ => None,
-    }
+    let found = topology::cartesian(comm).ok().flatten();
+    found.map(|(dims, periodic)| Grid::new(dims, periodic))
 }

@@ -48,8 +48,8 @@ pub(super) struct Edges<'a> {
 impl<'a> Edges<'a> {
     /// Moves so many fields together.
     pub(super) fn new(link: &'a Arc<Link>, comm: &'a Arc<Comm>, n: &'a Neighborhood, fields: usize) -> Edges<'a> {
-        let targets = Ways::new(n.targets().len(), &n.targets_in_order(), &link.targets);
-        let sources = Ways::new(n.sources().len(), &n.sources_in_order(), &link.sources);
+        let targets = Ways::new(n.targets().len(), &n.targets_in_order().collect::<Vec<_>>(), &link.targets);
+        let sources = Ways::new(n.sources().len(), &n.sources_in_order().collect::<Vec<_>>(), &link.sources);
         Edges { link, comm, n, targets, sources, fields }
     }
 }

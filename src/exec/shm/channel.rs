@@ -44,6 +44,9 @@ const LARGEST_SEGMENT: usize = (u32::MAX as usize - 2) * LINE;
 /// Large buffers are whole pages.
 const PAGE: usize = 4096;
 
+/// Bytes that a process may write without saying so, where all of its messages fit small buffers.
+const LITTLE: usize = 512 << 10;
+
 /// Where the large buffers begin, from the beginning of a page. Programs' own long buffers tend to
 /// begin at one (`malloc`: 16 bytes behind it); a load waits for the stores just before it whose
 /// addresses agree in the last 12 bits (copies of 64 KiB took 1.2 times as long).
@@ -253,12 +256,15 @@ fn preferred(number: u64, bytes: usize) -> usize {
 
 /// Returns the processes of a list that are on the node, except `me`, each once and in matching
 /// order: rank in the communicator, rank in the node.
-fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
-    let mut seen = std::collections::HashSet::new();
-    (list.into_iter())
-        .filter(|&(_, r)| r != me && seen.insert(r))
-        .filter_map(|(_, r)| Some((r, team.group().place(r)?)))
-        .collect()
+fn on_node(list: impl Iterator<Item = (u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
+    let mut seen = vec![false; team.size() as usize];
+    let mut found = Vec::with_capacity(seen.len());
+    found.extend(
+        list.filter(|&(_, rank)| rank != me)
+            .filter_map(|(_, rank)| Some((rank, team.group().place(rank)?)))
+            .filter(|&(_, member)| !std::mem::replace(&mut seen[member as usize], true)),
+    );
+    found
 }
 
 /// The channels that a process wants, and the memory of its own that they need.
@@ -361,7 +367,7 @@ struct Head<'a> {
 impl Head<'_> {
     /// Its bytes.
     fn bytes(members: usize) -> usize {
-        (members * Doorbell::BYTES + 2 * Head::table(members)).next_multiple_of(PAGE)
+        members * Doorbell::BYTES + 2 * Head::table(members)
     }
 
     /// Bytes of a table.
@@ -425,10 +431,13 @@ pub fn make(
     let Some(segment) = segment.filter(|_| wish.has_edges()).map(Arc::new) else {
         return Ok(None);
     };
+    if wish.rings + wish.memories / memory * ALL_SMALL > LITTLE {
+        segment.note_much();
+    }
     let head = wish.head(&segment);
     let ring = |target: u32, source: u32, position: usize| -> *const Ring {
         let rings = head.rings(target, source).load(Ordering::Relaxed) as usize * LINE;
-        segment.head().wrapping_add(rings + position * size_of::<Ring>()).cast()
+        segment.address(rings + position * size_of::<Ring>()).cast()
     };
     let doorbell = |member: u32| head.doorbell(member);
     let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
@@ -587,6 +596,7 @@ impl Channels {
     #[inline]
     pub fn claim(&self, buffer: EagerBuffer, targets: &Range<usize>, number: u64) {
         if let Some(large) = buffer.large {
+            self.segment.note_much();
             self.outbound[targets.start].used[large].store(number + 1, Ordering::Relaxed);
         }
     }
@@ -599,6 +609,7 @@ impl Channels {
     /// Returns the memory through which a long message goes in chunks; `None` if it is in use.
     pub fn chunk_memory(&self, targets: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
         let out = &self.outbound[targets.start];
+        self.segment.note_much();
         (0..LARGE_BUFFERS).all(|index| self.is_buffer_free(out, holders, index)).then(|| self.large_buffer(out, 0))
     }
 

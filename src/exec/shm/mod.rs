@@ -102,28 +102,30 @@ impl Shm {
     /// Makes an executor. `self_comm` is needed where blocks are combined.
     pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, parts: &Parts) -> Shm {
         let n = parts.neighborhood;
-        let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
+        let self_edges = n.self_edges();
         let mut origins = vec![Origin::Nowhere; n.sources().len()];
-        for &(entry, _) in &sources {
+        for (entry, _) in n.sources_in_order() {
             origins[entry as usize] = Origin::Remote;
         }
         for &(target, source) in &self_edges {
             origins[source as usize] = Origin::Own(target);
         }
-        let (mut inputs, mut each) = (Vec::new(), Vec::new());
+        let mut inputs = Vec::with_capacity(n.targets().len() * parts.fields);
+        let mut each = Vec::with_capacity(channels.outbound.len());
         for (i, out) in channels.outbound.iter().enumerate() {
             let begin = inputs.len();
             for field in 0..parts.fields {
-                inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
+                inputs.extend(n.targets_in_order().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
             }
             each.push(OutMessage::new(i..i + 1, begin..inputs.len()));
         }
         let all = if channels.outbound.is_empty() { Vec::new() } else { vec![OutMessage::new(0..channels.outbound.len(), 0..1)] };
-        let (mut outputs, mut recvs) = (Vec::new(), Vec::new());
+        let mut outputs = Vec::with_capacity(n.sources().len() * parts.fields);
+        let mut recvs = Vec::with_capacity(channels.inbound.len());
         for (i, source) in channels.inbound.iter().enumerate() {
             let begin = outputs.len();
             for field in 0..parts.fields {
-                for s in sources.iter().filter(|s| s.1 == source.rank) {
+                for s in n.sources_in_order().filter(|s| s.1 == source.rank) {
                     outputs.push(MessageBlock::new(field, s.0));
                     origins[s.0 as usize] = Origin::Peer(to_u32(i));
                 }
@@ -132,15 +134,15 @@ impl Shm {
         }
         let several = recvs.iter().any(|recv| recv.blocks.len() > 1);
         let is_remote = |rank: u32| rank != n.rank() && !channels.has(rank);
-        let schedule = parts.schedule.retained(|op| match *op {
+        let is_left = |op: &Op| match *op {
             Op::Recv { from, .. } => is_remote(from),
             Op::Send { to, .. } => is_remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
-        });
+        };
         // without an edge, too, where all processes synchronize
-        let takes_part = parts.landing.is_some_and(|landing| landing.fenced_rounds(schedule.algorithm()).is_some());
-        let remote = (takes_part || !schedule.ops().is_empty()).then(|| {
-            let comm = Arc::clone(&comm);
+        let takes_part = parts.landing.is_some_and(|landing| landing.fenced_rounds(parts.schedule.algorithm()).is_some());
+        let remote = (takes_part || parts.schedule.ops().iter().any(is_left)).then(|| {
+            let (comm, schedule) = (Arc::clone(&comm), parts.schedule.retained(is_left));
             match parts.landing {
                 Some(landing) => {
                     let executor = Rma::new(landing, &comm, n, &schedule, Own::Left, parts.waiting, 1);

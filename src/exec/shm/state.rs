@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use smallvec::SmallVec;
+
 use super::channel::Channels;
 use super::parts::Part;
 use crate::datatype::copy::BlockCopy;
@@ -97,14 +99,14 @@ pub(super) struct OutMessage {
     /// For a message in chunks: the memory that they go through, for each target the number of
     /// chunks in its channel before this message, and how they are written.
     pub(super) memory: *mut u8,
-    pub(super) before: Vec<u64>,
+    pub(super) before: SmallVec<[u64; 1]>,
     pub(super) style: Style,
     /// For a message that its targets copy: where its parts lie.
     pub(super) parts: Vec<Part>,
     /// The parts that targets were found to be able to read; none after `bind`.
     pub(super) readable: Vec<Part>,
     /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
-    pub(super) requests: Vec<(usize, Request)>,
+    pub(super) requests: SmallVec<[(usize, Request); 1]>,
     pub(super) buffer: Vec<u8>,
 }
 
@@ -191,7 +193,7 @@ pub(super) struct InMessage {
 
 impl OutMessage {
     pub(super) fn new(targets: Range<usize>, blocks: Range<usize>) -> OutMessage {
-        let (before, requests) = (Vec::with_capacity(targets.len()), Vec::with_capacity(targets.len()));
+        let (before, requests) = (SmallVec::with_capacity(targets.len()), SmallVec::with_capacity(targets.len()));
         OutMessage {
             targets,
             blocks,

@@ -8,7 +8,7 @@
 //! here. At the other ends of its edges the two are not under way together, then.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -18,7 +18,7 @@ use crate::util::cast::{to_int, to_u32, to_usize};
 pub struct UnderWay(Box<[AtomicBool]>);
 
 impl UnderWay {
-    fn new(numbers: u64) -> UnderWay {
+    fn new(numbers: usize) -> UnderWay {
         UnderWay((0..numbers).map(|_| AtomicBool::new(false)).collect())
     }
 
@@ -60,9 +60,13 @@ impl UnderWay {
     }
 }
 
-/// The marks of a communicator's neighborhoods, as long as these or their requests live.
+/// Most marks that are kept for neighborhoods to come: each has 8 KiB where tags are plenty.
+const SPARE: usize = 4;
+
+/// The marks of a communicator's neighborhoods, as long as these or their requests live, and some
+/// for those to come.
 #[derive(Debug, Default)]
-pub struct Marks(Mutex<Vec<(u64, Weak<UnderWay>)>>);
+pub struct Marks(Mutex<Vec<(u64, Arc<UnderWay>)>>);
 
 impl Marks {
     /// The marks of a range of `tags` tags from `first` on, at least one: those of an earlier
@@ -70,13 +74,26 @@ impl Marks {
     /// power of two of tags.
     pub fn of(&self, first: u64, tags: u64) -> Arc<UnderWay> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(_, marks)| marks.strong_count() > 0);
-        if let Some(marks) = all.iter().find(|(range, _)| *range == first).and_then(|(_, marks)| marks.upgrade()) {
+        let mut spare = 0;
+        all.retain(|(_, marks)| {
+            spare += usize::from(Arc::strong_count(marks) == 1);
+            Arc::strong_count(marks) > 1 || spare <= SPARE
+        });
+        let numbers = 1 << tags.ilog2();
+        let same = all.iter().position(|(range, _)| *range == first);
+        let unused = || all.iter().position(|(_, marks)| Arc::strong_count(marks) == 1 && marks.0.len() == numbers);
+        let Some(at) = same.or_else(unused) else {
+            let marks = Arc::new(UnderWay::new(numbers));
+            all.push((first, Arc::clone(&marks)));
             return marks;
+        };
+        let (range, marks) = &mut all[at];
+        *range = first;
+        // a neighborhood that is gone may have left some
+        if let Some(unused) = Arc::get_mut(marks) {
+            unused.0.iter_mut().for_each(|mark| *mark.get_mut() = false);
         }
-        let marks = Arc::new(UnderWay::new(1 << tags.ilog2()));
-        all.push((first, Arc::downgrade(&marks)));
-        marks
+        Arc::clone(marks)
     }
 }
 
@@ -105,5 +122,20 @@ mod tests {
         marks.begin(0);
         drop((marks, later));
         assert_eq!(all.of(7, 13).check(0, 1), Ok(()));
+        // nor does another range find them
+        other.begin(0);
+        drop(other);
+        assert_eq!(all.of(9, 13).check(0, 1), Ok(()));
+    }
+
+    #[test]
+    fn few_marks_are_kept_that_nothing_uses() {
+        let all = Marks::default();
+        let used: Vec<_> = (0..20).map(|range| all.of(range, 8)).collect();
+        drop(used);
+        let one = all.of(100, 8);
+        assert!(all.0.lock().unwrap().len() <= SPARE);
+        // too short for another neighborhood
+        assert_eq!((all.of(101, 16).tag(15), one.tag(15)), (15, 7));
     }
 }

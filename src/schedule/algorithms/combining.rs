@@ -196,7 +196,7 @@ mod tests {
         let good = world(&grid, &offsets);
         let find = |world: &[Neighborhood]| Stencil::find(&grid, world);
         assert_eq!(find(&good).unwrap().offsets, [(vec![-1, 2], 1), (vec![0, 1], 1), (vec![1, 0], 1)]);
-        let targets = |p: usize| good[p].targets_in_order().into_iter().map(|t| t.1).collect::<Vec<Rank>>();
+        let targets = |p: usize| good[p].targets_in_order().map(|t| t.1).collect::<Vec<Rank>>();
         for change in [
             |list: &mut Vec<Rank>| list.truncate(list.len() - 1),
             |list: &mut Vec<Rank>| list.push(list[0]),

@@ -13,11 +13,9 @@ use crate::schedule::input::Input;
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let n = input.neighborhood;
     let mut schedule = Schedule::new(Algorithm::Direct);
-    let recvs = (n.sources_in_order().into_iter())
-        .filter(|&(_, from)| from != n.rank())
-        .map(|(entry, from)| Op::recv(from, Block::Output(entry)));
-    let sends =
-        (n.targets_in_order().into_iter()).filter(|&(_, to)| to != n.rank()).map(|(entry, to)| Op::send(to, Block::Input(entry)));
+    let recvs =
+        n.sources_in_order().filter(|&(_, from)| from != n.rank()).map(|(entry, from)| Op::recv(from, Block::Output(entry)));
+    let sends = n.targets_in_order().filter(|&(_, to)| to != n.rank()).map(|(entry, to)| Op::send(to, Block::Input(entry)));
     schedule.push_round(recvs.chain(sends).chain(crate::schedule::grammar::self_copies(n)));
     schedule
 }

@@ -33,10 +33,10 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         u32::try_from(number).unwrap_or(u32::MAX)
     };
     let mut ops: Vec<(u32, Op)> = Vec::with_capacity(n.sources().len() + n.targets().len());
-    for (entry, from, repetition) in repetitions(n.sources_in_order(), me) {
+    for (entry, from, repetition) in repetitions(n.sources_in_order().collect(), me) {
         ops.push((round(from, me, repetition), Op::recv(from, Block::Output(entry))));
     }
-    for (entry, to, repetition) in repetitions(n.targets_in_order(), me) {
+    for (entry, to, repetition) in repetitions(n.targets_in_order().collect(), me) {
         ops.push((round(me, to, repetition), Op::send(to, Block::Input(entry))));
     }
     Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::grammar::self_copies(n))

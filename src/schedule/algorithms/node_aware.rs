@@ -282,8 +282,8 @@ fn split(message: &[Leg], graph: &Graph) -> (Vec<u32>, Vec<u32>) {
 /// If it is not the share of this process.
 pub fn schedule(n: &Neighborhood, share: &[u32]) -> Schedule {
     let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
-    let targets = others(n.targets_in_order());
-    let mut sources = others(n.sources_in_order());
+    let targets = others(n.targets_in_order().collect());
+    let mut sources = others(n.sources_in_order().collect());
     // the k-th edge from a source is the k-th occurrence of the source in this process's list
     sources.sort_by_key(|s| s.1);
     let block = |word: u32| match word % 4 {

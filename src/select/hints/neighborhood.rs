@@ -346,7 +346,7 @@ impl Hints {
             ScheduleHint::Only(algorithm) => 3 + algorithm as u64,
         };
         let m = self.machine();
-        let mut values = vec![
+        let values = [
             schedule,
             self.split.into(),
             self.seed,
@@ -371,9 +371,7 @@ impl Hints {
             self.rma_synchronization as u64,
             self.rma_straight.unwrap_or(0),
         ];
-        values.extend(m.sharing.words());
-        values.extend(self.nodes.iter().flat_map(Placement::words));
-        digest(&values)
+        digest(values.into_iter().chain(m.sharing.words()).chain(self.nodes.iter().flat_map(Placement::words)))
     }
 
     /// Maximum number of bytes of shared memory for the messages of an operation to one process.

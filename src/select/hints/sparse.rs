@@ -103,7 +103,7 @@ impl SparseHints {
     pub fn agreed(&self) -> i64 {
         let said = |n: Option<u32>| n.map_or(0, |n| 1 + u64::from(n));
         let m = self.loggp.unwrap_or_default();
-        digest(&[
+        digest([
             self.protocol.map_or(0, |p| 1 + p as u64),
             said(self.targets),
             said(self.node_size),

@@ -98,7 +98,8 @@ impl Negotiation {
         let split = |list: Vec<(u32, Rank)>| {
             (list.into_iter().filter(|e| e.1 != n.rank())).partition::<Vec<_>, _>(|&(_, rank)| is_near(rank))
         };
-        let ((near_targets, targets), (near_sources, sources)) = (split(n.targets_in_order()), split(n.sources_in_order()));
+        let ((near_targets, targets), (near_sources, sources)) =
+            (split(n.targets_in_order().collect()), split(n.sources_in_order().collect()));
         let sends = near_targets.into_iter().map(|(entry, to)| (0, Op::send(to, Block::Input(entry))));
         let receives = near_sources.into_iter().map(|(entry, from)| (0, Op::recv(from, Block::Output(entry))));
         let near = sends.chain(receives).collect();
