@@ -179,9 +179,32 @@ static void parents(void) {
   CHECK(test_files() <= had + 2, "%d open files, and %d before", test_files(), had);
 }
 
+/* communicators that none of the calls would be taken over on: a hint is in error, or processes
+   have different parameters */
+static void mistaken(void) {
+  char file[] = "/tmp/mpix-again-XXXXXX";
+  int descriptor = mkstemp(file);
+  CHECK(descriptor >= 0, "%s cannot be made", file);
+  for (int wrong = 0; wrong < 2; wrong++) {
+    dprintf(descriptor, "latency = %d\noverhead = 1\ngap = 1\ngap_per_byte = 1\neager = 1\n", test_rank);
+    setenv("MPIX_LOGGP", wrong ? file : "foo", 1);
+    topology t = shifted(MPI_COMM_WORLD, 1, -1, 1);
+    topology_free(&t);
+    CHECK(ftruncate(descriptor, 0) == 0 && lseek(descriptor, 0, SEEK_SET) == 0, "%s cannot be written again", file);
+  }
+  /* the same on all, in a file of the same name */
+  dprintf(descriptor, "latency = 1\noverhead = 1\ngap = 1\ngap_per_byte = 1\neager = 1\n");
+  topology t = shifted(MPI_COMM_WORLD, 1, -1, 1);
+  exchange(&t, 0);
+  topology_free(&t);
+  unsetenv("MPIX_LOGGP");
+  close(descriptor), unlink(file);
+}
+
 /* hints of the environment count when a communicator is made: the report has both schedules */
 static int environment(void) {
   for (int round = 0; round < 4; round++) {
+    mistaken();
     if (round % 2) setenv("MPIX_SCHEDULE", "edge_coloring", 1);
     else unsetenv("MPIX_SCHEDULE");
     topology t = shifted(MPI_COMM_WORLD, 1, -1, 1);

@@ -1,18 +1,32 @@
-//! Hints of the environment for set calls.
+//! Hints for set calls.
 
 use std::sync::{Mutex, PoisonError};
 
 use mpix_neighbor::capi::preload::Hints;
+use mpix_neighbor::error::Error;
 
 /// The hints that were read last, and the fingerprint of the environment that they are of.
 static READ: Mutex<Option<(u64, Hints)>> = Mutex::new(None);
 
 /// The hints of the environment, which has this fingerprint. They, and files that they name, are
-/// read again only if it has changed. `None` if one is in error: a set call says which.
-pub fn of(environment: u64) -> Option<Hints> {
+/// read again only if it has changed, or after [`forget`].
+///
+/// # Errors
+/// One is in error, or a file.
+pub fn of(environment: u64) -> Result<Hints, Box<Error>> {
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if read.as_ref().is_none_or(|(known, _)| *known != environment) {
-        *read = Hints::of_environment().ok().map(|hints| (environment, hints));
+    if let Some((known, hints)) = &*read
+        && *known == environment
+    {
+        return Ok(hints.clone());
     }
-    read.as_ref().map(|(_, hints)| hints.clone())
+    // SAFETY: a constant of mpi-sys' C file.
+    let hints = unsafe { Hints::read(mpi_sys::RSMPI_INFO_NULL) }?;
+    *read = Some((environment, hints.clone()));
+    Ok(hints)
+}
+
+/// Has them read again: processes that have read a file at different times may disagree.
+pub fn forget() {
+    *READ.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }

@@ -17,7 +17,7 @@
 //!   `fortran` defines the Fortran names of all these functions.
 //! - `calls` runs, times and compares what is taken over, `passed` notes what is not, and why
 //!   (`reason`). `counters` holds the numbers, `report` and `ending` print them.
-//! - `settings` reads the environment.
+//! - `settings` reads the variables of this library, `hints` those of set calls.
 //!
 //! The library is linked to one MPI: there is one file for each MPI. It exports only names that
 //! this MPI, or its Fortran bindings, export too.

@@ -8,13 +8,10 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use mpi_sys::{MPI_Comm, MPI_Info};
-use mpix_neighbor::capi::preload::{self, Topology};
-use mpix_neighbor::capi::{
-    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count, MPIX_Neighborhood_set,
-    MPIX_Neighborhood_set_topology,
-};
-use mpix_neighbor::util::cast::{to_int, to_usize};
+use mpi_sys::MPI_Comm;
+use mpix_neighbor::capi::preload::{self, Hints, Topology};
+use mpix_neighbor::capi::{MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count};
+use mpix_neighbor::util::cast::to_usize;
 use mpix_neighbor::util::say::say;
 
 use crate::errors::{self, SUCCESS};
@@ -22,7 +19,7 @@ use crate::flaws::{self, Facts};
 use crate::guard;
 use crate::hints;
 use crate::reason::Reason;
-use crate::shape::Shape;
+use crate::shape::{self, Shape};
 
 /// What shadows are set for.
 const OPERATIONS: c_int = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
@@ -131,12 +128,12 @@ impl Shadow {
     unsafe fn with_neighborhood(mut self) -> Result<Shadow, Reason> {
         // SAFETY: a communicator of our own.
         unsafe {
-            let (shadow, shape) = (self.shadow, self.shape.as_ref());
-            let code = match shape.and_then(|shape| Some((shape, hints::of(shape.hints)?))) {
-                Some((shape, hints)) => preload::set(OPERATIONS, &shape.topology, &hints, shadow),
-                None => set(shadow, shape, mpi_sys::RSMPI_INFO_NULL),
-            };
+            let shadow = self.shadow;
+            let topology = self.shape.as_ref().map(|shape| &shape.topology);
+            let environment = self.shape.as_ref().map_or_else(shape::environment, |shape| shape.hints);
+            let code = preload::set(OPERATIONS, topology, hints::of(environment), shadow);
             if code != SUCCESS {
+                hints::forget();
                 return Err(refused(shadow, code));
             }
             let traits = preload::traits(shadow).map_err(|_| Reason::NotMade)?;
@@ -145,7 +142,7 @@ impl Shadow {
                 other.into_iter().for_each(|mut other| _ = mpi_sys::MPI_Comm_free(&mut other));
                 Some(shadow)
             } else {
-                direct(shadow, other, shape)
+                direct(shadow, other, topology)
             };
             self.has_windows = traits.has_window;
             let (sources, targets) = neighbors(shadow);
@@ -234,7 +231,7 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
 
 /// Makes another shadow, or changes it, whose schedule posts all messages at the start. `None` if
 /// the environment asks for another schedule.
-unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape>) -> Option<MPI_Comm> {
+unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, topology: Option<&Topology>) -> Option<MPI_Comm> {
     // SAFETY: the caller vouches for the communicators; all else are locals, which are freed again.
     unsafe {
         let mut other = other.or_else(|| duplicate(shadow))?;
@@ -243,7 +240,7 @@ unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape
         if code == SUCCESS {
             code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
             mpi_sys::MPI_Info_set(info, c"mpix_transport".as_ptr(), c"messages".as_ptr());
-            let set = set(other, shape, info);
+            let set = preload::set(OPERATIONS, topology, Hints::read(info), other);
             code = if code == SUCCESS { set } else { code };
             mpi_sys::MPI_Info_free(&mut info);
         }
@@ -252,23 +249,6 @@ unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, shape: Option<&Shape
         }
         mpi_sys::MPI_Comm_free(&mut other);
         None
-    }
-}
-
-/// Sets the neighborhood of a shadow: that of its own topology, or of a graph. Collective.
-unsafe fn set(shadow: MPI_Comm, shape: Option<&Shape>, info: MPI_Info) -> c_int {
-    let (sources, targets, weights) = match shape.map(|shape| &shape.topology) {
-        Some(Topology::Graph(neighbors)) => (neighbors, neighbors, None),
-        Some(Topology::DistGraph { sources, targets, weights }) => (sources, targets, weights.as_ref()),
-        // SAFETY: the caller vouches for the handles.
-        _ => return unsafe { MPIX_Neighborhood_set_topology(OPERATIONS, info, shadow) },
-    };
-    // SAFETY: the caller vouches for the handles; the lists are as long as said.
-    unsafe {
-        let none = mpi_sys::RSMPI_UNWEIGHTED().cast_const();
-        let (from, to) = weights.map_or((none, none), |(from, to)| (from.as_ptr(), to.as_ptr()));
-        let (indegree, outdegree) = (to_int(sources.len()), to_int(targets.len()));
-        MPIX_Neighborhood_set(OPERATIONS, indegree, sources.as_ptr(), from, outdegree, targets.as_ptr(), to, info, shadow)
     }
 }
 

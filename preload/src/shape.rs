@@ -2,7 +2,7 @@
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::preload::{self, Topology};
-use mpix_neighbor::environment;
+use mpix_neighbor::environment::fingerprint;
 
 use crate::errors::SUCCESS;
 
@@ -32,7 +32,7 @@ impl Shape {
             }
             preload::topology(comm).ok().filter(|topology| *topology != Topology::None)?
         };
-        Some(Shape { rank, size, topology, hints: environment::fingerprint("MPIX_") })
+        Some(Shape { rank, size, topology, hints: environment() })
     }
 
     /// True if both are graphs of as many processes, in which the process has the same rank: the
@@ -42,4 +42,9 @@ impl Shape {
         let both = matches!((&self.topology, &other.topology), (Graph(_), Graph(_)) | (DistGraph { .. }, DistGraph { .. }));
         both && (self.rank, self.size) == (other.rank, other.size)
     }
+}
+
+/// A fingerprint of the hints in the environment.
+pub fn environment() -> u64 {
+    fingerprint("MPIX_")
 }

@@ -165,9 +165,13 @@ pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> 
     with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?.as_ref())
 }
 
-/// Reads the hints of a call without an info object, on a communicator without parameters.
-pub(super) fn environment_hints() -> Result<Hints> {
-    with_machine(read(|_| Ok(None))?, None)
+/// Reads the hints of a call on any communicator without parameters.
+///
+/// # Safety
+/// As for [`hints`].
+pub(super) unsafe fn hints_anywhere(info: MPI_Info) -> Result<Hints> {
+    // SAFETY: the caller vouches for the handle.
+    with_machine(read(|key| unsafe { info::get(info, key) })?, None)
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {

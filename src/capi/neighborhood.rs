@@ -415,7 +415,7 @@ unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: Communicator) -> 
     ranks.into_iter().enumerate().map(|(index, r)| r.ok_or_else(|| Error::NotInCommunicator { argument, index }.into())).collect()
 }
 
-fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
+pub(super) fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
     neighborhood_of(&topology::get(comm)?, comm)
 }
 
@@ -457,7 +457,7 @@ unsafe fn set(
     }
 }
 
-/// The same with hints that come from elsewhere than an info object.
+/// The same, with the hints that `hints` returns.
 pub(super) unsafe fn set_with(
     function: &str,
     operations: (&'static str, c_int),
@@ -471,12 +471,12 @@ pub(super) unsafe fn set_with(
             intracommunicator(comm)?;
             logging::start();
             // it may be collective, so it comes before anything else can fail
-            let neighborhood = neighborhood(comm);
+            let (neighborhood, hints) = (neighborhood(comm), hints(comm));
             let request = (|| {
                 Ok(SetCall {
                     operations: args::operations(operations.0, operations.1)?,
                     neighborhood: neighborhood?,
-                    hints: hints(comm)?,
+                    hints: hints?,
                 })
             })();
             set::set(comm, request)?;

@@ -8,8 +8,9 @@ use super::{boundary, loggp, neighborhood};
 use crate::collective::own::Apart;
 use crate::collective::{Operation, handle};
 use crate::error::{Error, Result, catch};
+use crate::logging;
 use crate::mpi::comm::Communicator;
-use crate::mpi::{MPI_Comm, coll, errors, topology};
+use crate::mpi::{MPI_Comm, MPI_Info, coll, errors, topology};
 use crate::select::hints;
 
 /// Takes the least of each word over all processes of a communicator. Collective.
@@ -66,32 +67,40 @@ pub unsafe fn topology(comm: MPI_Comm) -> Result<Topology> {
     catch(|| topology::get(unsafe { live(comm) }?))
 }
 
-/// Hints of the environment, read once for several set calls.
+/// Hints, read once for several set calls.
 #[derive(Debug, Clone)]
 pub struct Hints(hints::Hints);
 
 impl Hints {
-    /// Reads them, and the files that they name, as a set call without an info object does.
+    /// Reads the hints of the environment and of an info object, and the files that they name.
     ///
     /// # Errors
     /// A hint is in error, or a file.
-    pub fn of_environment() -> Result<Hints> {
-        catch(|| loggp::environment_hints().map(Hints))
+    ///
+    /// # Safety
+    /// `info` must be an info object or `MPI_INFO_NULL`.
+    pub unsafe fn read(info: MPI_Info) -> Result<Hints> {
+        logging::start();
+        // SAFETY: the caller vouches for the handle.
+        catch(|| unsafe { loggp::hints_anywhere(info) }.map(Hints))
     }
 }
 
-/// Sets the neighborhood of a topology, as `MPIX_Neighborhood_set_topology` does, with hints that
-/// were read before. `comm` has the processes of a communicator with the topology, in the same
-/// order. Collective. Returns an MPI error code.
+/// Sets the neighborhood of a topology, or of that of `comm` itself, as
+/// `MPIX_Neighborhood_set_topology` does, but that parameters of `MPIX_Loggp_set` do not count.
+/// `comm` has the processes of a communicator with the topology, in the same order. Collective,
+/// also for a process whose hints are in error. Returns an MPI error code.
 ///
 /// # Safety
 /// `comm` must be a communicator on which no collective runs.
-pub unsafe fn set(operations: c_int, topology: &Topology, hints: &Hints, comm: MPI_Comm) -> c_int {
-    let lists = |comm: Communicator| neighborhood::neighborhood_of(topology, comm);
+pub unsafe fn set(operations: c_int, topology: Option<&Topology>, hints: Result<Hints>, comm: MPI_Comm) -> c_int {
+    let lists = |comm: Communicator| match topology {
+        Some(topology) => neighborhood::neighborhood_of(topology, comm),
+        None => neighborhood::topology_neighborhood(comm),
+    };
+    let (function, operations) = ("MPIX_Neighborhood_set_topology", ("operations", operations));
     // SAFETY: the caller vouches for the handle.
-    unsafe {
-        neighborhood::set_with("MPIX_Neighborhood_set_topology", ("operations", operations), comm, lists, |_| Ok(hints.0.clone()))
-    }
+    unsafe { neighborhood::set_with(function, operations, comm, lists, |_| hints.map(|hints| hints.0)) }
 }
 
 /// The traits of a neighborhood that its communicator's users have to know. The same on all
@@ -119,7 +128,7 @@ pub unsafe fn traits(comm: MPI_Comm) -> Result<Traits> {
 }
 
 /// Returns true if the memory that a communicator's neighborhoods share with other processes is
-/// little enough to stay while nothing uses it. Makes system calls.
+/// little enough to stay while nothing uses it. May make system calls.
 ///
 /// # Safety
 /// `comm` must be a communicator.

@@ -33,7 +33,7 @@ use crate::util::cast::to_int;
 /// Each process's part of a segment begins on a page.
 const PAGE: usize = 4096;
 
-/// Bytes at the beginning of memory that is kept: a word that says whether much is written there.
+/// Bytes in front of kept memory, for the word that [`Segment::note_much`] sets.
 const OWN: usize = 128;
 
 /// A file that all processes of a node have mapped; unmapped when dropped.
@@ -176,8 +176,8 @@ impl Kept {
         wanted
     }
 
-    /// The bytes that the system has given all processes together for what is kept, but for memory
-    /// of which none has written much.
+    /// The bytes that the system has given all processes together for kept memory; 0 for memory
+    /// where no process has noted much.
     pub fn bytes(&self) -> u64 {
         self.lock().all.iter().flatten().map(|place| place.mapping.bytes()).sum()
     }
@@ -262,14 +262,11 @@ impl Segment {
         self.mapping.base.wrapping_add(OWN)
     }
 
-    /// Notes, in memory that is kept, that a process writes more than a little there.
+    /// Notes that a process writes more than a little. Only in memory that is kept, which has a
+    /// word for it.
     #[inline]
     pub fn note_much(&self) {
-        let noted = self.mapping.noted();
-        // most of the time, and without taking the line from others
-        if noted.load(Ordering::Relaxed) == 0 {
-            noted.store(1, Ordering::Relaxed);
-        }
+        self.mapping.note_much();
     }
 
     /// Returns the part of a process.
@@ -303,7 +300,8 @@ impl Segment {
         at.addr() - self.mapping.base.addr()
     }
 
-    /// Returns the address of an offset that another process has found by [`position`](Self::position).
+    /// Returns the address of an offset that another process has found by
+    /// [`position`](Self::position).
     pub fn address(&self, position: usize) -> *mut u8 {
         self.mapping.base.wrapping_add(position)
     }
@@ -348,7 +346,12 @@ impl Mapping {
         let (me, mut failure) = (node.me(), None);
         let mapping = match share(node, me, [length, head], anonymous, through_proc, &mut failure)? {
             Some(mapping) => Some(mapping),
-            None => named(node, me, [length, head], &mut failure)?,
+            None => {
+                let mapping = named(node, me, [length, head], &mut failure)?;
+                // all of it has been given at once
+                mapping.iter().filter(|_| head > 0).for_each(Mapping::note_much);
+                mapping
+            }
         };
         if mapping.is_none() {
             log_failure(length, failure);
@@ -368,14 +371,22 @@ impl Mapping {
         Ok(Mapping { base: base.cast(), length, file: Arc::new(file), known })
     }
 
-    /// Nonzero once a process has written more than a little, where it is kept.
+    /// The word of kept memory that is nonzero once a process has noted much.
     fn noted(&self) -> &AtomicU32 {
         // SAFETY: the word lies in front of everything else, and lives as long.
         unsafe { &*self.base.cast_const().cast() }
     }
 
+    #[inline]
+    fn note_much(&self) {
+        // mostly noted already: a store would take the line from the others
+        if self.noted().load(Ordering::Relaxed) == 0 {
+            self.noted().store(1, Ordering::Relaxed);
+        }
+    }
+
     /// The bytes that the system has given for it: pages that a process has written; 0 if none has
-    /// written much.
+    /// noted much.
     fn bytes(&self) -> u64 {
         if self.noted().load(Ordering::Relaxed) == 0 {
             return 0;

@@ -91,12 +91,14 @@ impl Neighborhood {
         weights
     }
 
-    /// Entries of the source list that are processes, in matching order.
+    /// Entries of the source list that are processes, in matching order. Sorts them where edges
+    /// have directions.
     pub fn sources_in_order(&self) -> impl Iterator<Item = (u32, Rank)> {
         in_order(&self.sources)
     }
 
-    /// Entries of the target list that are processes, in matching order.
+    /// Entries of the target list that are processes, in matching order. Sorts them where edges
+    /// have directions.
     pub fn targets_in_order(&self) -> impl Iterator<Item = (u32, Rank)> {
         in_order(&self.targets)
     }

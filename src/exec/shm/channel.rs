@@ -44,9 +44,6 @@ const LARGEST_SEGMENT: usize = (u32::MAX as usize - 2) * LINE;
 /// Large buffers are whole pages.
 const PAGE: usize = 4096;
 
-/// Bytes that a process may write without saying so, where all of its messages fit small buffers.
-const LITTLE: usize = 512 << 10;
-
 /// Where the large buffers begin, from the beginning of a page. Programs' own long buffers tend to
 /// begin at one (`malloc`: 16 bytes behind it); a load waits for the stores just before it whose
 /// addresses agree in the last 12 bits (copies of 64 KiB took 1.2 times as long).
@@ -259,11 +256,10 @@ fn preferred(number: u64, bytes: usize) -> usize {
 fn on_node(list: impl Iterator<Item = (u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
     let mut seen = vec![false; team.size() as usize];
     let mut found = Vec::with_capacity(seen.len());
-    found.extend(
-        list.filter(|&(_, rank)| rank != me)
-            .filter_map(|(_, rank)| Some((rank, team.group().place(rank)?)))
-            .filter(|&(_, member)| !std::mem::replace(&mut seen[member as usize], true)),
-    );
+    for (_, rank) in list.filter(|entry| entry.1 != me) {
+        let member = team.group().place(rank).filter(|&member| !std::mem::replace(&mut seen[member as usize], true));
+        found.extend(member.map(|member| (rank, member)));
+    }
     found
 }
 
@@ -431,7 +427,8 @@ pub fn make(
     let Some(segment) = segment.filter(|_| wish.has_edges()).map(Arc::new) else {
         return Ok(None);
     };
-    if wish.rings + wish.memories / memory * ALL_SMALL > LITTLE {
+    // rings and small buffers are little, unless there are many
+    if wish.rings + wish.memories / memory * ALL_SMALL > 512 << 10 {
         segment.note_much();
     }
     let head = wish.head(&segment);

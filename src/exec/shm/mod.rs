@@ -54,6 +54,8 @@ pub mod under_way;
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 pub use state::Shm;
 
 use super::combine::Combine;
@@ -75,7 +77,7 @@ use crate::mpi::message;
 use crate::observe::{Medium, Record};
 use crate::schedule::Op;
 use crate::schedule::Schedule;
-use crate::topology::neighborhood::Neighborhood;
+use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
 use channel::Channels;
@@ -98,13 +100,17 @@ pub struct Parts<'a> {
     pub landing: Option<&'a Arc<Link>>,
 }
 
+/// Entries of a list that are processes, and these. Without an allocation where they are few.
+type Entries = SmallVec<[(u32, Rank); 8]>;
+
 impl Shm {
     /// Makes an executor. `self_comm` is needed where blocks are combined.
     pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, parts: &Parts) -> Shm {
         let n = parts.neighborhood;
+        let (targets, sources): (Entries, Entries) = (n.targets_in_order().collect(), n.sources_in_order().collect());
         let self_edges = n.self_edges();
         let mut origins = vec![Origin::Nowhere; n.sources().len()];
-        for (entry, _) in n.sources_in_order() {
+        for &(entry, _) in &sources {
             origins[entry as usize] = Origin::Remote;
         }
         for &(target, source) in &self_edges {
@@ -115,7 +121,7 @@ impl Shm {
         for (i, out) in channels.outbound.iter().enumerate() {
             let begin = inputs.len();
             for field in 0..parts.fields {
-                inputs.extend(n.targets_in_order().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
+                inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
             }
             each.push(OutMessage::new(i..i + 1, begin..inputs.len()));
         }
@@ -125,7 +131,7 @@ impl Shm {
         for (i, source) in channels.inbound.iter().enumerate() {
             let begin = outputs.len();
             for field in 0..parts.fields {
-                for s in n.sources_in_order().filter(|s| s.1 == source.rank) {
+                for s in sources.iter().filter(|s| s.1 == source.rank) {
                     outputs.push(MessageBlock::new(field, s.0));
                     origins[s.0 as usize] = Origin::Peer(to_u32(i));
                 }

@@ -122,10 +122,14 @@ mod tests {
         marks.begin(0);
         drop((marks, later));
         assert_eq!(all.of(7, 13).check(0, 1), Ok(()));
-        // nor does another range find them
-        other.begin(0);
-        drop(other);
-        assert_eq!(all.of(9, 13).check(0, 1), Ok(()));
+    }
+
+    #[test]
+    fn marks_are_used_again_without_those_of_a_neighborhood_that_is_gone() {
+        let all = Marks::default();
+        all.of(7, 8).begin(0);
+        assert_eq!(all.of(9, 8).check(0, 8), Ok(()));
+        assert_eq!(all.0.lock().unwrap().len(), 1);
     }
 
     #[test]
