@@ -40,8 +40,8 @@ const LONGEST: usize = SIZES[SIZES.len() - 1];
 
 /// Where the memory of the chunks begins in a process's part.
 const CHUNK_MEMORY: usize = (Doorbell::BYTES + size_of::<Ring>()).next_multiple_of(4096);
-const ALL_CHUNKS: usize = 8 * LONGEST_CHUNK;
-const _: () = assert!(CHUNKS == 8);
+const ALL_CHUNKS: usize = 2 * LONGEST_CHUNK;
+const _: () = assert!(CHUNKS == 2);
 const PART: usize = CHUNK_MEMORY + ALL_CHUNKS;
 
 /// The first word of a note, from 1: what process 0 of the node has found, and how.
