@@ -99,10 +99,10 @@ impl Own {
     }
 
     /// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all
-    /// processes. Collective; the lengths are the same on all processes.
+    /// processes, in place. Collective; the lengths are the same on all processes.
     ///
     /// Cost: two reductions at the same time, or one through shared memory.
-    pub fn sum_and_least(&self, sums: &[u64], least: &[i64]) -> Result<(Vec<u64>, Vec<i64>)> {
+    pub fn sum_and_least(&self, sums: &mut [u64], least: &mut [i64]) -> Result<()> {
         let comm = &*self.comm;
         let fits = Reducer::fits(sums.len() + least.len());
         let Some(reducer) = self.reducer.get().and_then(Option::as_ref).filter(|_| fits) else {
@@ -140,10 +140,10 @@ impl Apart {
 
     /// Takes the least of each word over all processes. `comm`: a new communicator of these, in any
     /// order, on which the program can have sent nothing before all have called this. Collective.
-    pub fn least<const N: usize>(&self, comm: Communicator, words: [i64; N]) -> Result<[i64; N]> {
+    pub fn least<const N: usize>(&self, comm: Communicator, mut words: [i64; N]) -> Result<[i64; N]> {
         let look = |patience: &mut Patience| patience.look_at(comm, 0..comm.size()?);
-        let (_, least) = self.0.sum_and_least(&[], &words, &Watch { comm, look: &look })?;
-        Ok(std::array::from_fn(|k| least[k]))
+        self.0.sum_and_least(&mut [], &mut words, &Watch { comm, look: &look })?;
+        Ok(words)
     }
 }
 

@@ -63,9 +63,12 @@ pub struct Runner {
     pub choice: Choice,
     /// Before folding.
     pub schedule: Arc<Schedule>,
-    /// At least one. Of those that combine blocks, the second one does so in any order, if the
-    /// caller allows it.
+    /// None before the first call. Of those that combine blocks, the second one does so in any
+    /// order.
     executors: Vec<BoundExecutor>,
+    /// How they combine blocks, and true if they may do so in any order.
+    combine: Option<Combine>,
+    any_order: bool,
     /// True if executors may be made for more arguments.
     grows: bool,
     /// Counts calls.
@@ -105,26 +108,33 @@ impl BoundExecutor {
 }
 
 impl Runner {
-    /// Makes the executors of a schedule. `any_order`: reductions may combine blocks in any order.
+    /// Runs a schedule. `any_order`: reductions may combine blocks in any order.
     pub fn new(selected: Selected, operation: Operation, any_order: bool, pool: &ExecutorPool) -> Runner {
         let Selected { choice, schedule } = selected;
         let combine = operation.combines();
         let is_light = combine.is_none() && !schedule.algorithm().entry().forwards() && pool.transport().link.is_none();
-        let mut runner = Runner {
+        Runner {
             choice,
             schedule,
-            executors: Vec::with_capacity(MOST),
+            executors: Vec::new(),
+            combine,
+            any_order: any_order && combine.is_some(),
             grows: is_light,
             clock: 0,
             misses: 0,
             known: Known::default(),
             seen: [(std::ptr::null_mut(), std::ptr::null_mut()); 2],
-        };
-        runner.add(combine, pool);
-        if any_order && combine.is_some() {
-            runner.add(combine.map(Combine::in_any_order), pool);
         }
-        runner
+    }
+
+    /// Makes the executors that each call needs, before the first one: many neighborhoods serve
+    /// calls of one operation only, or requests alone.
+    fn prepare(&mut self, pool: &ExecutorPool) {
+        self.executors.reserve_exact(MOST);
+        self.add(self.combine, pool);
+        if self.any_order {
+            self.add(self.combine.map(Combine::in_any_order), pool);
+        }
     }
 
     /// Makes an executor. Returns its position.
@@ -137,7 +147,7 @@ impl Runner {
     /// True if a call with these buffers reduces in any order.
     pub fn is_any_order(&self, buffers: &Buffers) -> Result<bool> {
         match buffers.op {
-            Some(op) if self.executors.len() > 1 => op.commutes(),
+            Some(op) if self.any_order => op.commutes(),
             _ => Ok(false),
         }
     }
@@ -198,6 +208,9 @@ impl Runner {
         self.see(buffers);
         let any_order = self.is_any_order(buffers)?;
         let remembers = self.misses < PATIENCE && !device::is_driver_known();
+        if self.executors.is_empty() {
+            self.prepare(pool);
+        }
         self.misses = (self.misses + 1) % PERIOD;
         let position =
             if self.grows { self.replaced(remembers).unwrap_or_else(|| self.add(None, pool)) } else { usize::from(any_order) };

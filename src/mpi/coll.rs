@@ -176,25 +176,28 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     Ok(())
 }
 
-/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes:
-/// two reductions at the same time. `owner` owns the communicator, unless that is the user's.
+/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes, in
+/// place: two reductions at the same time. `owner` owns the communicator, unless that is the user's.
 /// Collective; the lengths are the same on all processes.
-pub fn sum_and_least(comm: Communicator, owner: Option<&Owned>, sums: &[u64], least: &[i64]) -> Result<(Vec<u64>, Vec<i64>)> {
+pub fn sum_and_least(comm: Communicator, owner: Option<&Owned>, sums: &mut [u64], least: &mut [i64]) -> Result<()> {
     owner.map_or(Ok(()), Owned::is_whole)?;
     count(owner, size_of_val(sums));
     count(owner, size_of_val(least));
-    let mut sums = (sums.to_vec(), sums.to_vec());
-    let mut least = (least.to_vec(), least.to_vec());
+    let mut adding = (sums.to_vec(), sums.to_vec());
+    let mut lowering = (least.to_vec(), least.to_vec());
     let mut requests = [Request::default(), Request::default()];
-    let begun = check(start_reduction(comm, &mut sums, Reduction::Sum, &mut requests[0]), "MPI_Iallreduce");
-    let begun = begun.and_then(|()| check(start_reduction(comm, &mut least, Reduction::Min, &mut requests[1]), "MPI_Iallreduce"));
+    let begun = check(start_reduction(comm, &mut adding, Reduction::Sum, &mut requests[0]), "MPI_Iallreduce");
+    let begun =
+        begun.and_then(|()| check(start_reduction(comm, &mut lowering, Reduction::Min, &mut requests[1]), "MPI_Iallreduce"));
     if let Err(error) = begun {
         // MPI may still write to them
-        std::mem::forget((sums, least));
+        std::mem::forget((adding, lowering));
         return Err(liveness::explain(error, comm, owner));
     }
-    let (sums, least) = complete(comm, owner, requests, (sums, least))?;
-    Ok((sums.1, least.1))
+    let (added, lowest) = complete(comm, owner, requests, (adding, lowering))?;
+    sums.copy_from_slice(&added.1);
+    least.copy_from_slice(&lowest.1);
+    Ok(())
 }
 
 /// Starts a reduction from the first buffer into the second one, which is as long. Returns MPI's

@@ -68,13 +68,13 @@ impl Reducer {
         self.round.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Adds up `sums` (wrapping around), and takes the least of each of `least`, over the processes
-    /// of the node: [`fits`](Self::fits) has said that there is room for both together. Collective;
+    /// Adds up `sums` (wrapping around), and takes the least of each of `least`, in place, over the
+    /// processes of the node: [`fits`](Self::fits) has said that there is room for both together. Collective;
     /// the lengths are the same on all processes. `watch` says whom this process needs.
     ///
     /// # Errors
     /// A process has ended, or MPI has failed. No later reduction succeeds then.
-    pub fn sum_and_least(&self, sums: &[u64], least: &[i64], watch: &Watch) -> Result<(Vec<u64>, Vec<i64>)> {
+    pub fn sum_and_least(&self, sums: &mut [u64], least: &mut [i64], watch: &Watch) -> Result<()> {
         // the collectives of a communicator come one after the other
         let mut last = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(round) = last.take().map(|round| round + 1) else {
@@ -83,10 +83,9 @@ impl Reducer {
         let mut words = [0; WORDS];
         let (added, lowest) = words.split_at_mut(sums.len());
         added.copy_from_slice(sums);
-        lowest.iter_mut().zip(least).for_each(|(word, &value)| *word = value.cast_unsigned());
+        lowest.iter_mut().zip(&*least).for_each(|(word, &value)| *word = value.cast_unsigned());
         self.page(self.me).post(round, &words[..sums.len() + least.len()]);
         self.ring();
-        let (mut sums, mut least) = (sums.to_vec(), least.to_vec());
         let others = (0..self.size).filter(|&other| other != self.me);
         let mut wait = Wait { watch, patience: Patience::default(), backoff: Backoff::new(self.pace()) };
         for other in others {
@@ -96,7 +95,7 @@ impl Reducer {
             least.iter_mut().zip(&mut posted).for_each(|(least, word)| *least = (*least).min(word.cast_signed()));
         }
         *last = Some(round);
-        Ok((sums, least))
+        Ok(())
     }
 
     fn pace(&self) -> Pace {

@@ -116,7 +116,7 @@ impl State {
 
 /// The words of all processes.
 pub struct Gathered {
-    sums: Vec<u64>,
+    sums: [u64; DIFFERENCE + 1],
     least: Vec<i64>,
     /// This process's lists with directions.
     labelled: Option<Neighborhood>,
@@ -167,11 +167,11 @@ pub fn gather(
         let reusable = reusable(labelled.as_ref().unwrap_or(neighborhood), hints).map_or(NONE, Reusable::word);
         [mine[REUSABLE], mine[REUSABLE + 1]] = [reusable, -reusable];
     }
-    let (sums, least) = match known {
-        Some(own) => own.sum_and_least(&sums, &mine)?,
-        None => coll::sum_and_least(comm, None, &sums, &mine)?,
-    };
-    Ok(Gathered { sums, least, labelled, me })
+    match known {
+        Some(own) => own.sum_and_least(&mut sums, &mut mine)?,
+        None => coll::sum_and_least(comm, None, &mut sums, &mut mine)?,
+    }
+    Ok(Gathered { sums, least: mine, labelled, me })
 }
 
 impl Gathered {
