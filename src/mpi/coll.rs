@@ -176,9 +176,9 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     Ok(())
 }
 
-/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes, in
-/// place: two reductions at the same time. `owner` owns the communicator, unless that is the user's.
-/// Collective; the lengths are the same on all processes.
+/// Adds up `sums` (wrapping around), and takes the least of each of `least`, over all processes and
+/// in place: two reductions at the same time. `owner` owns the communicator, unless that is the
+/// user's. Collective; the lengths are the same on all processes.
 pub fn sum_and_least(comm: Communicator, owner: Option<&Owned>, sums: &mut [u64], least: &mut [i64]) -> Result<()> {
     owner.map_or(Ok(()), Owned::is_whole)?;
     count(owner, size_of_val(sums));

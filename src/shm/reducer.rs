@@ -69,8 +69,8 @@ impl Reducer {
     }
 
     /// Adds up `sums` (wrapping around), and takes the least of each of `least`, in place, over the
-    /// processes of the node: [`fits`](Self::fits) has said that there is room for both together. Collective;
-    /// the lengths are the same on all processes. `watch` says whom this process needs.
+    /// processes of the node: [`fits`](Self::fits) has said that there is room for both together.
+    /// Collective; the lengths are the same on all processes. `watch` says whom this process needs.
     ///
     /// # Errors
     /// A process has ended, or MPI has failed. No later reduction succeeds then.
