@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { LINE_WORDS = 7, HALF = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 128 };
+enum { LINE_WORDS = 7, HALF = 512 << 10, CHUNK = 256 << 10, CHUNKS = 2, APART = 128 };
 
 /* not moved by the compiler's knowledge of types */
 
@@ -23,10 +23,10 @@ typedef struct {
   _Alignas(APART) _Atomic uint64_t halves;
   _Alignas(APART) _Atomic uint64_t put;
   _Alignas(APART) _Atomic uint64_t got;
-  _Alignas(APART) char data[CHUNKS * CHUNK];
+  _Alignas(APART) char data[2 * HALF];
 } direction;
 
-_Static_assert(2 * HALF <= CHUNKS * CHUNK, "two halves fit");
+_Static_assert(CHUNKS * CHUNK <= 2 * HALF, "all chunks fit");
 
 /* both directions, and how far they are; all cases use the same */
 static MPI_Win window = MPI_WIN_NULL;

@@ -89,7 +89,7 @@ static void keep(void) {
   *to = 0;
   for (int k = 0; k < FILES; k++) {
     FILE *f = file(k, "w");
-    CHECK(f && fprintf(f, "# node: %s\n# two copies: by ordinary or streaming stores\nsingle_copy = %d\n# end\n", pattern, FROM) > 0 && fclose(f) == 0, "file %d", k);
+    CHECK(f && fprintf(f, "# node: %s\n# two copies: by ordinary or streaming stores, in chunks of 256 KiB\nsingle_copy = %d\n# end\n", pattern, FROM) > 0 && fclose(f) == 0, "file %d", k);
   }
 }
 

@@ -95,7 +95,7 @@ typedef struct {
 } call;
 
 static size_t lengths(uint64_t h) {
-  size_t all[] = {0, 1, 8, 39, 40, 41, 48, 64, 4096, cell - 1, cell, cell + 1, cell + chunk + 1, 2 * cell + 1, 2 * chunk + 1, 5 * cell + 3};
+  size_t all[] = {0, 1, 8, 39, 40, 41, 48, 64, 4096, cell - 1, cell, cell + 1, cell + chunk + 1, 2 * cell + 1, 2 * chunk + 1, 7 * chunk + 3};
   /* where cells are large, what is longer is seldom */
   return all[h / 64 % (h % 64 < (cell > 65536 ? 3 : 24) ? 16 : 9)];
 }
@@ -369,7 +369,7 @@ int main(int argc, char **argv) {
   alarm(getenv("TEST_ALARM") ? (unsigned)atoi(getenv("TEST_ALARM")) : 100);
   const char *shared = getenv("MPIX_SHARED_MEMORY");
   size_t most = shared && atol(shared) > 0 ? (size_t)atol(shared) : 10 << 20;
-  cell = (most - (most > 32768 ? 32768 : 0)) / 8 / 4096 * 4096, chunk = 4 * cell < 262144 ? 4 * cell : 262144;
+  cell = most > 36864 + 32768 ? (most - 36864) / 8 / 4096 * 4096 : 4096, chunk = cell < 262144 ? cell : 262144;
   MPI_Type_contiguous(2, MPI_UNSIGNED, &affine_type);
   MPI_Type_commit(&affine_type);
   MPI_Op_create(compose, 0, &affine_op);

@@ -1,8 +1,8 @@
 //! Neighborhoods on a communicator, and the blocking calls on them.
 //!
 //! Setting a neighborhood is collective; all later calls need only the processes at the other ends
-//! of their edges. After that, nothing is made but more executors for requests. When the
-//! communicator is freed, MPI's attribute callback drops everything.
+//! of their edges. After that, nothing is made but executors, with the first blocking call and with
+//! requests. When the communicator is freed, MPI's attribute callback drops everything.
 
 // inline(always): see `datatype/remembered.rs`
 

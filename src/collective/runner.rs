@@ -127,12 +127,14 @@ impl Runner {
         }
     }
 
-    /// Makes the executors that each call needs, before the first one: many neighborhoods serve
-    /// calls of one operation only, or requests alone.
+    /// Makes the executors that calls need and that are missing. Not before the first call, as many
+    /// neighborhoods serve calls of one operation only, or requests alone.
     fn prepare(&mut self, pool: &ExecutorPool) {
-        self.executors.reserve_exact(MOST);
-        self.add(self.combine, pool);
-        if self.any_order {
+        if self.executors.is_empty() {
+            self.executors.reserve_exact(MOST);
+            self.add(self.combine, pool);
+        }
+        if self.any_order && self.executors.len() == 1 {
             self.add(self.combine.map(Combine::in_any_order), pool);
         }
     }
@@ -208,9 +210,7 @@ impl Runner {
         self.see(buffers);
         let any_order = self.is_any_order(buffers)?;
         let remembers = self.misses < PATIENCE && !device::is_driver_known();
-        if self.executors.is_empty() {
-            self.prepare(pool);
-        }
+        self.prepare(pool);
         self.misses = (self.misses + 1) % PERIOD;
         let position =
             if self.grows { self.replaced(remembers).unwrap_or_else(|| self.add(None, pool)) } else { usize::from(any_order) };

@@ -105,7 +105,7 @@ impl Node {
     }
 
     fn comment(&self) -> String {
-        format!("# node: {}\n# two copies: by ordinary or streaming stores\n", self.0)
+        format!("# node: {}\n# two copies: by ordinary or streaming stores, in chunks of 256 KiB\n", self.0)
     }
 }
 

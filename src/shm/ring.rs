@@ -69,10 +69,12 @@ pub const LENGTH: usize = 2;
 pub const CELLS: u64 = LENGTH as u64;
 
 /// Chunks of a long message that can be in memory at a time, and the most bytes of one: the
-/// receiver reads one while the sender writes the other. With eight of 128 KiB, which leave no room
-/// in a core's cache, messages of 1 and 4 MiB took 1.05 to 1.14 times as long (benches/shm.c).
+/// receiver reads one while the sender writes the other. With eight of 128 KiB, messages of 1 and 4
+/// MiB took 1.05 to 1.12 times as long (benches/shm.c).
 pub const CHUNKS: u64 = 2;
 pub const LONGEST_CHUNK: usize = 256 << 10;
+// they lie in the memory of large buffers, of which there are as many as cells
+const _: () = assert!(CHUNKS <= CELLS);
 
 /// Words of a message that fit in its cell: five in the line that announces it, eight in the line
 /// beside it, which processors fetch along with that one. A plan's blocks of 64 B take 15 % to

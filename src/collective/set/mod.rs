@@ -22,7 +22,7 @@ use crate::machine::{self, trials};
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::topology;
-use crate::mpi::{self, Communicator, device};
+use crate::mpi::{self, Communicator, device, guard};
 use crate::schedule::{Algorithm, Input, Operations};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{Hints, SingleCopy};
@@ -412,6 +412,8 @@ fn share_memory(
     // a process with device memory in use reads no other's, whatever was prepared
     let prepared = prepared.filter(|_| !hints.devices);
     let wish = Wish::new(team, n, &operations, (bytes, copied));
+    // found out now, and not by the first call
+    let _ = guard::is_needed();
     Ok(channel::make(&wish, prepared, tags, (own.generation, &own.marks))?.unwrap_or_default())
 }
 

@@ -612,7 +612,8 @@ impl Channels {
 
     /// Bytes of a chunk.
     pub fn chunk(&self) -> usize {
-        (LARGE_BUFFERS * self.eager_limit / to_usize(CHUNKS) / LINE * LINE).min(LONGEST_CHUNK)
+        // so that a message which is longer than a cell has at least two
+        self.eager_limit.min(LONGEST_CHUNK)
     }
 
     /// Returns the location of an address, in cache lines from the beginning of the segment. It is

@@ -233,7 +233,7 @@ fn chunks() {
         assert!(in_chunks && sender.is_free(0, ring) && sender.is_free(1, ring));
         sender.put(0, ring, Header { bytes: 0, location: IN_CHUNKS, acks: 0 }, &[]);
         for chunk in 0..ALL {
-            while ring.chunks_read() + CELLS <= chunk {
+            while ring.chunks_read() + CHUNKS <= chunk {
                 thread::yield_now();
             }
             way.write(chunk, 30 + chunk);

@@ -67,11 +67,11 @@ fn no_two_meet_in_a_chunk() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for chunk in 0..count {
-                while ring.chunks_read() + CELLS <= chunk {
+                while ring.chunks_read() + CHUNKS <= chunk {
                     thread::yield_now();
                 }
                 // SAFETY: as above.
-                unsafe { *memory.at(chunk) = chunk };
+                unsafe { *memory.at(chunk % CHUNKS) = chunk };
                 ring.set_chunks_written(chunk + 1);
             }
         });
@@ -80,7 +80,7 @@ fn no_two_meet_in_a_chunk() {
                 thread::yield_now();
             }
             // SAFETY: as above.
-            assert_eq!(unsafe { *memory.at(chunk) }, chunk);
+            assert_eq!(unsafe { *memory.at(chunk % CHUNKS) }, chunk);
             ring.set_chunks_read(chunk + 1);
         }
     });
