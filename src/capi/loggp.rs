@@ -162,16 +162,16 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
     // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?.as_ref())
+    unsafe { hints_with(info, machine::known(comm)?.as_ref()) }
 }
 
-/// Reads the hints of a call on any communicator without parameters.
+/// The same, on any communicator with these parameters.
 ///
 /// # Safety
 /// As for [`hints`].
-pub(super) unsafe fn hints_anywhere(info: MPI_Info) -> Result<Hints> {
+pub(super) unsafe fn hints_with(info: MPI_Info, known: Option<&Parameters>) -> Result<Hints> {
     // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, None)
+    with_machine(read(|key| unsafe { info::get(info, key) })?, known)
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {

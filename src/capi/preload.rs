@@ -82,7 +82,7 @@ impl Hints {
     pub unsafe fn read(info: MPI_Info) -> Result<Hints> {
         logging::start();
         // SAFETY: the caller vouches for the handle.
-        catch(|| unsafe { loggp::hints_anywhere(info) }.map(Hints))
+        catch(|| unsafe { loggp::hints_with(info, None) }.map(Hints))
     }
 }
 
