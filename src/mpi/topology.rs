@@ -30,16 +30,15 @@ pub enum Topology {
 
 /// Returns the topology of a communicator.
 pub fn get(comm: Communicator) -> Result<Topology> {
-    if let Some((dims, periodic)) = cartesian(comm)? {
-        return Ok(Topology::Cartesian(dims, periodic));
-    }
-    let (mut kind, communicator) = (0, comm);
+    let (kind, communicator) = (kind(comm)?, comm);
     let comm = comm.raw();
     // SAFETY: a live communicator; results are locals, or vectors of the given
     // lengths.
     unsafe {
-        check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
-        if kind == RSMPI_GRAPH {
+        if kind == RSMPI_CART {
+            let (dims, periodic) = grid(communicator)?;
+            Ok(Topology::Cartesian(dims, periodic))
+        } else if kind == RSMPI_GRAPH {
             let (rank, mut n) = (to_int(communicator.rank()?), 0);
             check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
             let mut neighbors = vec![0; to_usize(n)];
@@ -76,13 +75,22 @@ pub fn get(comm: Communicator) -> Result<Topology> {
 /// Returns the numbers of processes along the dimensions of a Cartesian communicator, and which
 /// dimensions are periodic. `None` for any other communicator.
 pub fn cartesian(comm: Communicator) -> Result<Option<(Vec<u32>, Vec<bool>)>> {
-    let (mut kind, mut n) = (0, 0);
+    if kind(comm)? == RSMPI_CART { grid(comm).map(Some) } else { Ok(None) }
+}
+
+/// The kind of topology, as MPI names it.
+fn kind(comm: Communicator) -> Result<c_int> {
+    let mut kind = 0;
+    // SAFETY: a live communicator; the result is a local.
+    check(unsafe { mpi_sys::MPI_Topo_test(comm.raw(), &mut kind) }, "MPI_Topo_test")?;
+    Ok(kind)
+}
+
+/// What [`cartesian`] returns, of a communicator that is known to be Cartesian.
+fn grid(comm: Communicator) -> Result<(Vec<u32>, Vec<bool>)> {
+    let mut n = 0;
     // SAFETY: a live communicator; results are locals, or vectors of the given lengths.
     unsafe {
-        check(mpi_sys::MPI_Topo_test(comm.raw(), &mut kind), "MPI_Topo_test")?;
-        if kind != RSMPI_CART {
-            return Ok(None);
-        }
         check(mpi_sys::MPI_Cartdim_get(comm.raw(), &mut n), "MPI_Cartdim_get")?;
         let list = || vec![0; to_usize(n)];
         let (mut dims, mut periods, mut coords) = (list(), list(), list());
@@ -91,7 +99,7 @@ pub fn cartesian(comm: Communicator) -> Result<Option<(Vec<u32>, Vec<bool>)>> {
             check(code, "MPI_Cart_get")?;
         }
         let dims = dims.iter().map(|&d: &c_int| to_u32(d)).collect();
-        Ok(Some((dims, periods.iter().map(|&p: &c_int| p != 0).collect())))
+        Ok((dims, periods.iter().map(|&p: &c_int| p != 0).collect()))
     }
 }
 
