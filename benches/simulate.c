@@ -25,7 +25,7 @@ typedef struct {
   MPI_Comm comm;
   const char *parameters;
   /* a sparse exchange: each message is one word, repeated */
-  int degree, targets[MOST], came, *sources;
+  int degree, targets[MOST], came, room, *sources;
   uint64_t *out, *in_word, *words;
   MPI_Info info;
   int *counts, *counts_in;
@@ -82,6 +82,16 @@ static double slowest(job *j, double begin) {
   if (mine > longest[now]) longest[now] = mine;
   together(j);
   return 1e6 * longest[now];
+}
+
+/* True if an alternative is to be simulated: if SIMULATE_ONLY names it, or is not there. Of a name
+   with a comma only what comes before it is compared. */
+static int is_asked(const char *name) {
+  const char *only = getenv("SIMULATE_ONLY");
+  size_t length = strcspn(name, ",");
+  for (const char *at = only; at && *at; at += strcspn(at, ","), at += strspn(at, ","))
+    if (strcspn(at, ",") == length && !strncmp(at, name, length)) return 1;
+  return !only;
 }
 
 static MPI_Info info_of(const char *const pairs[][2], int count) {
@@ -146,6 +156,11 @@ static uint64_t word(int round, int source, int target) { return mix(mix((uint64
 static void arrived(job *j, int source, const uint64_t *message) {
   if (j->came >= j->n) fail(j, "sparse", "too many messages");
   if (message[j->bytes / 8 - 1] != message[0]) fail(j, "sparse", "a message of several words");
+  if (j->came == j->room) {
+    j->room = j->room ? 2 * j->room : MOST;
+    j->sources = realloc(j->sources, sizeof(int) * (size_t)j->room), j->words = realloc(j->words, sizeof(uint64_t) * (size_t)j->room);
+    if (!j->sources || !j->words) fail(j, "sparse", "no memory");
+  }
   j->sources[j->came] = source, j->words[j->came++] = message[0];
 }
 
@@ -153,10 +168,9 @@ static void write_message(job *j, int i, uint64_t w) {
   for (int k = 0; k < j->bytes / 8; k++) j->out[i * (j->bytes / 8) + k] = w;
 }
 
-/* room for what a call has */
+/* room for what a call has; what grows with the number of processes, only by hand */
 static void make_room(job *j) {
-  j->sources = need(sizeof(int) * (size_t)j->n), j->words = need(sizeof(uint64_t) * (size_t)j->n);
-  j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
+  if (is_asked("by_hand")) j->counts = need(sizeof(int) * (size_t)j->n), j->counts_in = need(sizeof(int) * (size_t)j->n);
   j->requests = need(sizeof(MPI_Request) * MOST);
   j->out = need((size_t)j->bytes * MOST), j->in_word = need((size_t)j->bytes);
 }
@@ -264,24 +278,24 @@ static double time_sparse(job *j, const char *name, const char *protocol, void (
 }
 
 static void sparse(job *j) {
-  static const char *const protocols[] = {"nbx", "nbx_node", "pcx", "pcx_library", "pex", "crystal"};
-  const char *only = getenv("SIMULATE_PROTOCOLS");
+  static const char *const protocols[] = {"nbx", "nbx_node", "pcx", "pcx_library", "pex", "crystal", "rsx", "auto"};
   make_room(j);
   if (j->me == 0) printf("sparse exchange, %d messages of %d bytes\n", j->near ? 3 : j->messages, j->bytes);
-  double pcx = time_sparse(j, "PCX by hand", NULL, hand_pcx), best = pcx;
-  print(j, "PCX by hand", pcx, 0, 0);
-  double pex = time_sparse(j, "PEX by hand", NULL, hand_pex);
-  print(j, "PEX by hand", pex, 0, 0);
-  if (pex < best) best = pex;
-  if (!only) {
-    for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) print(j, protocols[p], time_sparse(j, protocols[p], protocols[p], ours), best, 0);
-    return;
+  double best = 0;
+  if (is_asked("by_hand")) {
+    double pcx = time_sparse(j, "PCX by hand", NULL, hand_pcx);
+    print(j, "PCX by hand", pcx, 0, 0);
+    double pex = time_sparse(j, "PEX by hand", NULL, hand_pex);
+    print(j, "PEX by hand", pex, 0, 0);
+    best = pcx < pex ? pcx : pex;
   }
-  for (char name[32]; sscanf(only, "%31[a-z_]", name) == 1; only += strspn(only, ",")) {
-    only += strlen(name);
-    double us = time_sparse(j, name, name, ours);
+  for (size_t p = 0; p < sizeof protocols / sizeof *protocols; p++) {
+    /* these two if they are named */
+    int more = !strcmp(protocols[p], "rsx") || !strcmp(protocols[p], "auto");
+    if (!is_asked(protocols[p]) || (more && !getenv("SIMULATE_ONLY"))) continue;
+    double us = time_sparse(j, protocols[p], protocols[p], ours);
     char shown[64];
-    snprintf(shown, sizeof shown, strcmp(name, "auto") ? "%s" : "auto: %s", strcmp(name, "auto") ? name : j->chosen);
+    snprintf(shown, sizeof shown, strcmp(protocols[p], "auto") ? "%s" : "auto: %s", strcmp(protocols[p], "auto") ? protocols[p] : j->chosen);
     print(j, shown, us, best, 0);
   }
 }
@@ -332,10 +346,12 @@ static void searches(job *j) {
   } all[] = {{"PCX by hand", NULL, hand_pcx}, {"PEX by hand", NULL, hand_pex}, {"nbx", "nbx", ours}, {"pcx", "pcx", ours}, {"pex", "pex", ours}, {"crystal", "crystal", ours}, {"auto", "auto", ours}};
   int *level = need(sizeof(int) * (size_t)j->n), levels = 0;
   double hand = 0;
+  int told = 0;
   make_room(j);
   levels_of_all(j, level);
   if (j->me == 0) printf("breadth-first search, %d edges a process\n", j->messages);
   for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+    if (!is_asked(all[a].protocol ? all[a].protocol : "by_hand")) continue;
     const char *const pairs[][2] = {{"mpix_sparse", all[a].protocol}, {"mpix_loggp", j->parameters}};
     double us = 0;
     MPI_Comm_dup(MPI_COMM_WORLD, &j->comm);
@@ -349,7 +365,8 @@ static void searches(job *j) {
     }
     MPI_Info_free(&j->info);
     MPI_Comm_free(&j->comm);
-    if (a == 0 && j->me == 0) printf("  %d levels; a level:\n", levels);
+    if (!told && j->me == 0) printf("  %d levels; a level:\n", levels);
+    told = 1;
     print(j, all[a].name, us / levels, hand, 0);
     if (a < 2 && (hand == 0 || us / levels < hand)) hand = us / levels;
   }
@@ -435,9 +452,10 @@ static double set(job *j, const char *schedule, int whole, double *model, char c
 }
 
 static void compare(job *j, const char *const schedules[], int count, int whole) {
-  double hand = time_exchange(j, "by hand", by_hand);
-  print(j, "by hand", hand, 0, 0);
+  double hand = 0;
+  if (is_asked("by_hand")) hand = time_exchange(j, "by hand", by_hand), print(j, "by hand", hand, 0, 0);
   for (int s = 0; s < count; s++) {
+    if (!is_asked(schedules[s])) continue;
     double model;
     char name[64], chosen[32];
     /* with SIMULATE_TRIALS the set call times what the model finds close */
@@ -653,17 +671,17 @@ static void sets(job *j) {
   if (simulator_memory) simulator_memory(&now, &most);
   random_graph(j);
   for (int i = 0; i < RANDOM; i++) j->bytes_in[i] = j->bytes_out[i] = 32768;
-  /* measures the machine, on another communicator than that of the first call; SIMULATE_FEW: not,
-     and without what process 0 plans */
+  /* measures the machine if the model needs it, on another communicator than that of the first
+     call */
   MPI_Comm comm = j->comm;
   MPI_Comm_dup(comm, &j->comm);
-  const char *few = getenv("SIMULATE_FEW");
-  set(j, few ? "direct" : "model", 0, &model, chosen);
+  set(j, is_asked("model") ? "model" : "direct", 0, &model, chosen);
   MPI_Comm_free(&j->comm);
   j->comm = comm;
   if (j->me == 0) printf("set calls, random graph, %d edges each way a process\n", RANDOM);
   time_set(j, "first, direct", "direct");
-  for (int s = 0; s < (few ? 2 : 4); s++) time_set(j, schedules[s], schedules[s]);
+  for (int s = 0; s < 4; s++)
+    if (is_asked(schedules[s])) time_set(j, schedules[s], schedules[s]);
 }
 
 /* the parameters that the library measures here */

@@ -114,6 +114,11 @@ pub unsafe fn facts(comm: MPI_Comm, sources: &[c_int], targets: &[c_int]) -> Fac
 }
 
 fn repeats(ranks: &[c_int]) -> bool {
+    /// Longer lists are sorted.
+    const SHORT: usize = 16;
+    if ranks.len() <= SHORT {
+        return ranks.iter().enumerate().any(|(k, rank)| ranks[..k].contains(rank));
+    }
     let mut sorted = ranks.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).any(|pair| pair[0] == pair[1])

@@ -145,10 +145,18 @@ impl Shadow {
                 direct(shadow, other, topology)
             };
             self.has_windows = traits.has_window;
-            let (sources, targets) = neighbors(shadow);
-            self.facts = flaws::facts(shadow, &sources, &targets);
             let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
-            (self.sources, self.targets) = (exist(&sources), exist(&targets));
+            let set;
+            let (sources, targets) = match topology {
+                Some(Topology::DistGraph { sources, targets, .. }) => (sources, targets),
+                Some(Topology::Graph(neighbors)) => (neighbors, neighbors),
+                Some(Topology::Cartesian(..) | Topology::None) | None => {
+                    set = neighbors(shadow);
+                    (&set.0, &set.1)
+                }
+            };
+            self.facts = flaws::facts(shadow, sources, targets);
+            (self.sources, self.targets) = (exist(sources), exist(targets));
         }
         Ok(self)
     }

@@ -149,7 +149,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
             let mut hints = with_machine(hints, known.as_ref())?;
             hints.learned = handle::learned(comm)?;
             // those of the communicator have two overheads
-            let counts = known.filter(|known| hints.known_machine() == Some(known.loggp)).unwrap_or(hints.machine().into());
+            let counts = known.filter(|known| hints.known_machine() == Some(&known.loggp)).unwrap_or(hints.machine().into());
             place.write([counts.into()]);
             Ok(())
         })

@@ -208,8 +208,9 @@ fn no_neighborhood(operation: Operation) -> Box<Error> {
 pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
     // SAFETY: the caller vouches for the value; what is returned is a copy.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
-    let found = handle.and_then(|h| h.neighborhoods.iter().flatten().find_map(|bound| bound.hints.learned.0));
-    Ok(Learned(found))
+    let learned =
+        |bound: &Arc<BoundNeighborhood>| Some(&bound.hints.learned).filter(|learned| learned.machine.is_some()).cloned();
+    Ok(handle.and_then(|handle| handle.neighborhoods.iter().flatten().find_map(learned)).unwrap_or_default())
 }
 
 /// Removes the neighborhoods for some operations. The private communicators stay until `comm` is

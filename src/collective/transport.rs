@@ -1,7 +1,10 @@
 //! The transport between processes that share no memory: messages, or puts into windows that the
 //! set call makes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use crate::collective::Selected;
 use crate::error::Result;
@@ -26,10 +29,10 @@ pub struct Transport {
     /// The window, if there is one.
     pub link: Option<Arc<Link>>,
     /// The schedules that use it, and the others, with the reason.
-    puts: Vec<Algorithm>,
-    others: Vec<(Algorithm, &'static str)>,
+    puts: SmallVec<[Algorithm; 2]>,
+    others: SmallVec<[(Algorithm, &'static str); 2]>,
     /// Its description, for people, before and after the names of the schedules that put.
-    text: [String; 2],
+    text: [Cow<'static, str>; 2],
 }
 
 /// Why `auto` cannot compare.
@@ -39,9 +42,9 @@ impl Transport {
     fn messages(why: &str) -> Transport {
         Transport {
             link: None,
-            puts: Vec::new(),
-            others: Vec::new(),
-            text: [if why.is_empty() { "messages".into() } else { format!("messages, as {why}") }, String::new()],
+            puts: SmallVec::new(),
+            others: SmallVec::new(),
+            text: [if why.is_empty() { "messages".into() } else { format!("messages, as {why}").into() }, "".into()],
         }
     }
 
@@ -222,7 +225,7 @@ pub fn choose(
     channels: &[Arc<Channels>],
     first: u32,
 ) -> Result<Vec<Transport>> {
-    let (mut puts, mut others) = (Vec::new(), Vec::new());
+    let (mut puts, mut others) = (SmallVec::new(), SmallVec::new());
     for Selected { choice, .. } in selected {
         let algorithm = choice.algorithm;
         match why_not(algorithm) {
@@ -261,8 +264,8 @@ pub fn choose(
                     Err(e) => format!("plans use it too: {e}"),
                 };
                 let text = [
-                    format!("puts to {targets} processes and from {sources} ({how}), by the schedule "),
-                    format!("; a landing area of {kib} KiB; {plans}{why}"),
+                    format!("puts to {targets} processes and from {sources} ({how}), by the schedule ").into(),
+                    format!("; a landing area of {kib} KiB; {plans}{why}").into(),
                 ];
                 Transport { link: Some(Arc::new(link)), puts: puts.clone(), others: others.clone(), text }
             }

@@ -29,11 +29,10 @@ use crate::datatype::buffers::Buffers;
 use crate::error::{Error, Result};
 use crate::mpi::device::{Devices, devices};
 
-/// The executor of a schedule. The most common one is stored inline, to save an indirection.
-#[allow(clippy::large_enum_variant)]
+/// The executor of a schedule.
 pub enum Any {
     /// Sends whole blocks and parts of blocks as messages.
-    P2p(p2p::P2p),
+    P2p(Box<p2p::P2p>),
     /// The same, through shared memory where both ends share a node.
     Shm(Box<shm::Shm>),
     /// Puts blocks into windows.
@@ -46,7 +45,7 @@ pub enum Any {
 
 impl From<p2p::P2p> for Any {
     fn from(executor: p2p::P2p) -> Any {
-        Any::P2p(executor)
+        Any::P2p(Box::new(executor))
     }
 }
 

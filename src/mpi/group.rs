@@ -73,11 +73,6 @@ impl Group {
         Group::new(&self.comm, |rank| self.place(rank).is_some_and(|place| colors[place as usize] == [u64::from(color)]))
     }
 
-    /// The communicator.
-    pub fn comm(&self) -> &Arc<Comm> {
-        &self.comm
-    }
-
     /// The ranks of the members in the communicator, in ascending order.
     pub fn ranks(&self) -> &[u32] {
         &self.ranks

@@ -190,14 +190,13 @@ fn read_card() -> Card {
     [number.into(), start, space("pid") << 32 ^ space("time")]
 }
 
-/// Records the identities of a node's processes, those of `ranks` in `comm`: `cards` has one for
-/// each of them.
-pub fn introduce(comm: &Comm, ranks: &[u32], cards: &[Card]) -> Result<()> {
-    let worlds = comm.view().world_ranks(ranks)?;
+/// Records the identities of a node's processes: `cards` has one for each of their ranks in
+/// `MPI_COMM_WORLD`.
+pub fn introduce(worlds: &[Option<u32>], cards: &[Card]) -> Result<()> {
     let own = card()?[2];
     with_known(|known| {
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
-            if let (Some(world), true) = (world, start != 0 && spaces == own) {
+            if let (&Some(world), true) = (world, start != 0 && spaces == own) {
                 let process = Process { number: to_u32(number), start };
                 known.processes.insert(world, Entry::Told(process));
             }

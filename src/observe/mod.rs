@@ -9,7 +9,7 @@
 //! what happens then.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use crate::environment;
@@ -43,15 +43,16 @@ impl Drop for AtEnd {
     }
 }
 
-/// The records of the process; `None` if the environment asks for none.
+/// The records of the process; `None` if the environment asks for none when this is called first.
 pub fn of_process() -> Option<Arc<Observer>> {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    let settings = SETTINGS.get_or_init(|| Settings::from_environment(environment::variable));
+    if settings.stats.is_none() && settings.trace.is_none() {
+        return None;
+    }
     let observed = OBSERVER.get_or_make(|| {
-        let settings = Settings::from_environment(environment::variable);
-        if settings.stats.is_none() && settings.trace.is_none() {
-            return Ok(None);
-        }
         let rank = comm::world().rank()?;
-        let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
+        let lane = settings.trace.as_ref().and_then(|file| match Lane::open(file, rank) {
             Ok(lane) => Some(Arc::new(lane)),
             Err((path, e)) => {
                 complain(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", path.display()));
@@ -60,7 +61,7 @@ pub fn of_process() -> Option<Arc<Observer>> {
         });
         // MPI drops the youngest attribute first, and the report needs to know who lives
         let _ = liveness::card();
-        Ok(Some(AtEnd(Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() }))))
+        Ok(Some(AtEnd(Arc::new(Observer { stats: settings.stats.clone(), lane, rank, seen: Mutex::default() }))))
     });
     observed.ok().flatten().map(|at_end| Arc::clone(&at_end.0))
 }

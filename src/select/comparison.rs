@@ -256,7 +256,7 @@ mod tests {
     /// rounds, in combined messages and in one round, with several processes a node too.
     #[test]
     fn a_part_of_a_grid_stands_for_all_of_it() {
-        let hints = Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() };
+        let hints = Hints { site_loggp: Loggp::preset("jaguar").map(std::sync::Arc::new), ..Hints::default() };
         let mut chosen = Vec::new();
         for (shape, unit) in [(Shape::Box, 8), (Shape::Box, 1 << 20), (Shape::Faces, 8), (Shape::Faces, 1 << 20)] {
             let grid = Grid::new(if shape == Shape::Box { vec![8, 10, 12] } else { vec![10, 20, 16] }, vec![true; 3]);

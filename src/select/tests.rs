@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::model::{Loggp, Options, predict};
 use crate::schedule::{Star, world_schedules};
@@ -12,7 +14,7 @@ const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, busiest:
 
 /// Hints under which the model decides.
 fn jaguar() -> Hints {
-    Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() }
+    Hints { site_loggp: Loggp::preset("jaguar").map(Arc::new), ..Hints::default() }
 }
 
 #[test]
@@ -225,7 +227,7 @@ fn the_graph_is_looked_at_where_sizes_are_known() {
     assert_eq!(select(&jaguar(), &input, weighted).unwrap(), Next::Compare);
     let near = Outline { one_node: true, ..weighted };
     assert_eq!(select(&jaguar(), &input, near).unwrap(), direct(Reason::OneNode));
-    let known = Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() };
+    let known = Hints { loggp: Loggp::preset("jaguar").map(Arc::new), ..Hints::default() };
     assert_eq!(select(&known, &input, near).unwrap(), Next::Compare);
     let unit = Hints { weight_unit: Some(1 << 20), ..jaguar() };
     assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
@@ -315,12 +317,12 @@ fn unknown_parameters_choose_direct() {
 #[test]
 fn trials_are_made_where_they_help() {
     let weighted = Outline { weighted: true, ..FEW };
-    let auto = Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() };
+    let auto = Hints { site_loggp: Loggp::preset("jaguar").map(Arc::new), ..Hints::default() };
     for (hints, outline, tried) in [
         (auto.clone(), weighted, true),
         (auto.clone(), Outline { one_node: true, ..weighted }, false),
         (Hints { schedule: ScheduleHint::Model, ..auto.clone() }, weighted, false),
-        (Hints { loggp: Loggp::preset("jaguar"), ..auto.clone() }, weighted, false),
+        (Hints { loggp: Loggp::preset("jaguar").map(Arc::new), ..auto.clone() }, weighted, false),
         (Hints { verify: true, ..auto.clone() }, weighted, false),
         (Hints { devices: true, ..auto }, weighted, false),
     ] {
@@ -347,7 +349,7 @@ fn parameters_are_asked_for_where_something_depends_on_them() {
         (Hints { weight_unit: Some(8), ..auto.clone() }, FEW, true),
         (Hints { learn: Learn::Never, ..auto }, weighted, false),
         (jaguar(), weighted, false),
-        (Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() }, weighted, false),
+        (Hints { loggp: Loggp::preset("jaguar").map(Arc::new), ..Hints::default() }, weighted, false),
         (now.clone(), near, true),
         (now.clone(), FEW, false),
         (by(ScheduleHint::Measure), weighted, true),

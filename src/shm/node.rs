@@ -35,6 +35,8 @@ fn host() -> u64 {
 #[derive(Debug)]
 pub struct Team {
     group: Group,
+    /// The members' ranks in `MPI_COMM_WORLD`; `None` for processes of other worlds.
+    worlds: Vec<Option<u32>>,
     oversubscribed: bool,
     kept: Kept,
     /// What the members have agreed on.
@@ -74,7 +76,8 @@ impl Team {
         words[WORDS - MASK..].copy_from_slice(&usable_cores());
         let all = group.allgather(words)?;
         let cards: Vec<liveness::Card> = all.iter().map(|&[number, start, spaces, ..]| [number, start, spaces]).collect();
-        liveness::introduce(comm, group.ranks(), &cards)?;
+        let worlds = comm.view().world_ranks(group.ranks())?;
+        liveness::introduce(&worlds, &cards)?;
         let cores: u32 = (WORDS - MASK..WORDS).map(|k| all.iter().fold(0, |cores, words| cores | words[k]).count_ones()).sum();
         // those of a simulated node have all of its time
         let oversubscribed = cores > 0 && group.size() > cores && !mpi::is_simulated();
@@ -83,14 +86,16 @@ impl Team {
             // it is new
             let _ = note.set([first, second]);
         }
-        Ok(Team { group, oversubscribed, note, kept: Kept::default() })
+        Ok(Team { group, worlds, oversubscribed, note, kept: Kept::default() })
     }
 
     /// Returns the members that pass the same `color`. Collective over the team: an allgather of a
     /// word.
     pub fn part(&self, color: u32) -> Result<Team> {
         let group = self.group.part(color)?;
-        Ok(Team { group, oversubscribed: self.oversubscribed, note: OnceLock::new(), kept: Kept::default() })
+        let world = |&rank: &u32| self.group.place(rank).and_then(|member| self.world(member));
+        let worlds = group.ranks().iter().map(world).collect();
+        Ok(Team { group, worlds, oversubscribed: self.oversubscribed, note: OnceLock::new(), kept: Kept::default() })
     }
 
     /// Memory that the members keep for segments to come.
@@ -128,6 +133,11 @@ impl Team {
     /// The members.
     pub fn group(&self) -> &Group {
         &self.group
+    }
+
+    /// The rank of a member in `MPI_COMM_WORLD`; `None` if it is of another world.
+    pub fn world(&self, member: u32) -> Option<u32> {
+        self.worlds[member as usize]
     }
 
     /// Number of members.

@@ -159,7 +159,8 @@ pub fn gather(
         sums[STAR..EDGES].copy_from_slice(&Star::share(neighborhood));
         sums[EDGES] = sent().count() as u64;
         [mine[SET], mine[SET + 1]] = [i64::from(*operations), -i64::from(*operations)];
-        [mine[HINTS], mine[HINTS + 1]] = [hints.agreed(), -hints.agreed()];
+        let agreed = hints.agreed();
+        [mine[HINTS], mine[HINTS + 1]] = [agreed, -agreed];
         mine[WEIGHTED] = -i64::from(neighborhood.weighted());
         mine[BUSIEST] = -to_int::<i64>(sent().sum::<u64>().max(received.sum()));
         mine[HEAVIEST] = -to_int::<i64>(sent().max().unwrap_or(0));

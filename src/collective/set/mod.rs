@@ -141,11 +141,11 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
     }
     let (copied, _) = single_copies(team, hints).ok()?;
     let operations = numbered(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
-    Wish::new(team, neighborhood, &operations, (most_bytes(hints), copied)).prepare()
+    Wish::new(team, neighborhood, operations, (most_bytes(hints), copied)).prepare()
 }
 
 /// For each operation, its number, and whether all targets get the same block.
-fn numbered(operations: impl Iterator<Item = Operation>) -> Vec<(u64, bool)> {
+fn numbered(operations: impl Iterator<Item = Operation>) -> channel::Operations {
     operations.map(|operation| (operation as u64, operation == Operation::Gather)).collect()
 }
 
@@ -302,8 +302,8 @@ fn kinds(requested: i32) -> Operations {
 fn shared(handle: &Handle, place: usize, neighborhood: &Neighborhood, hints: &mut Hints) -> Option<Selected> {
     let other = handle.neighborhoods[place].as_ref().filter(|other| other.hints().devices == hints.devices)?;
     let selected = other.reusable_schedule(neighborhood, hints)?;
-    if let Some((machine, origin)) = other.hints().learned.0 {
-        hints.learn_machine(machine, origin);
+    if let Some((machine, origin)) = &other.hints().learned.machine {
+        hints.learn_machine(Arc::clone(machine), *origin);
     }
     Some(selected)
 }
@@ -390,13 +390,10 @@ fn share_memory(
     if !hints.shares_memory() {
         return Ok(Vec::new());
     }
-    let team = &*own.team;
+    let team = &own.team;
     let (copied, found) = single_copies(team, hints)?;
-    if let Some((from, origin)) = found {
-        hints.learn_single_copy(from, origin);
-    }
+    hints.learned.single_copy = found;
     let bytes = most_bytes(hints);
-    let operations = numbered(operations.iter().copied());
     let part;
     let team = match &hints.nodes {
         None => team,
@@ -404,17 +401,17 @@ fn share_memory(
             // a list that is too short is an error where a hint asks for nodes; here it means one
             // node for all
             let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
-            part = team.part(node)?;
+            part = Arc::new(team.part(node)?);
             &part
         }
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
     // a process with device memory in use reads no other's, whatever was prepared
     let prepared = prepared.filter(|_| !hints.devices);
-    let wish = Wish::new(team, n, &operations, (bytes, copied));
+    let wish = || Wish::new(team, n, numbered(operations.iter().copied()), (bytes, copied));
     // found out now, and not by the first call
     let _ = guard::is_needed();
-    Ok(channel::make(&wish, prepared, tags, (own.generation, &own.marks))?.unwrap_or_default())
+    Ok(channel::make(prepared, wish, tags, (own.generation, &own.marks))?.unwrap_or_default())
 }
 
 /// Which messages are copied from their sender's memory; and from how many bytes on, and where that

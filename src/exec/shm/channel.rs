@@ -12,6 +12,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use smallvec::SmallVec;
+
 use super::under_way::{Marks, UnderWay};
 use crate::error::Result;
 use crate::mpi::{self, finalize};
@@ -253,9 +255,9 @@ fn preferred(number: u64, bytes: usize) -> usize {
 
 /// Returns the processes of a list that are on the node, except `me`, each once and in matching
 /// order: rank in the communicator, rank in the node.
-fn on_node(list: impl Iterator<Item = (u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
-    let mut seen = vec![false; team.size() as usize];
-    let mut found = Vec::with_capacity(seen.len());
+fn on_node(list: impl Iterator<Item = (u32, Rank)>, me: Rank, team: &Team) -> Members {
+    let mut seen: SmallVec<[bool; 64]> = SmallVec::from_elem(false, team.size() as usize);
+    let mut found = Members::new();
     for (_, rank) in list.filter(|entry| entry.1 != me) {
         let member = team.group().place(rank).filter(|&member| !std::mem::replace(&mut seen[member as usize], true));
         found.extend(member.map(|member| (rank, member)));
@@ -263,18 +265,25 @@ fn on_node(list: impl Iterator<Item = (u32, Rank)>, me: Rank, team: &Team) -> Ve
     found
 }
 
+/// Processes of the node: rank in the communicator, rank in the node. Without an allocation where
+/// they are few.
+type Members = SmallVec<[(Rank, u32); 8]>;
+
+/// Operations: for each its number, and whether all targets get the same message, and so share
+/// their memory. Without an allocation, as above.
+pub type Operations = SmallVec<[(u64, bool); 4]>;
+
 /// The channels that a process wants, and the memory of its own that they need.
 ///
-/// `operations` has for each of them its number, and whether all targets get the same message, and
-/// so share their memory. `bytes` is the most memory for a target. `copied` says which messages are
-/// copied from the sender's memory.
-pub struct Wish<'a> {
-    team: &'a Team,
-    operations: &'a [(u64, bool)],
+/// `bytes` is the most memory for a target. `copied` says which messages are copied from the
+/// sender's memory.
+pub struct Wish {
+    team: Arc<Team>,
+    operations: Operations,
     copied: Copied,
-    /// Rank in the communicator and in the node, each once and in matching order.
-    targets: Vec<(Rank, u32)>,
-    sources: Vec<(Rank, u32)>,
+    /// Each once and in matching order.
+    targets: Members,
+    sources: Members,
     /// Bytes of a large buffer, and for the messages to a target.
     large_buffer: usize,
     memory: usize,
@@ -283,9 +292,9 @@ pub struct Wish<'a> {
     memories: usize,
 }
 
-impl<'a> Wish<'a> {
+impl Wish {
     /// The wish for a neighborhood. Local.
-    pub fn new(team: &'a Team, n: &Neighborhood, operations: &'a [(u64, bool)], (bytes, copied): (usize, Copied)) -> Wish<'a> {
+    pub fn new(team: &Arc<Team>, n: &Neighborhood, operations: Operations, (bytes, copied): (usize, Copied)) -> Wish {
         let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
         let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(BESIDE_LARGE + LARGE_BUFFERS * PAGE);
         let large_buffer = (memory - BESIDE_LARGE) / LARGE_BUFFERS / PAGE * PAGE;
@@ -293,7 +302,8 @@ impl<'a> Wish<'a> {
         let memories: usize =
             operations.iter().map(|&(_, common)| if common { targets.len().min(1) } else { targets.len() }).sum();
         let rings = (operations.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
-        Wish { team, operations, copied, targets, sources, large_buffer, memory, rings, memories: memories * memory }
+        let (team, memories) = (Arc::clone(team), memories * memory);
+        Wish { team, operations, copied, targets, sources, large_buffer, memory, rings, memories }
     }
 
     /// True if it has edges within the node.
@@ -303,16 +313,16 @@ impl<'a> Wish<'a> {
 
     /// Prepares the channels in memory that the node keeps, if there is room for this process. They
     /// are connected if all processes have prepared them, and have the same word. Local.
-    pub fn prepare(&self) -> Option<Prepared> {
+    pub fn prepare(self) -> Option<Prepared> {
         let wanted = [self.rings, self.memories];
-        match self.team.kept().prepare(wanted, self.team.me()) {
-            Some(segment) => {
-                self.publish(segment.segment());
-                Some(Prepared(Some(segment)))
-            }
+        let memory = self.team.kept().prepare(wanted, self.team.me());
+        match &memory {
+            Some(memory) => self.publish(memory.segment()),
             // as all of the node say
-            None => (!self.has_edges() && self.team.kept().is_empty()).then_some(Prepared(None)),
+            None if !self.has_edges() && self.team.kept().is_empty() => {}
+            None => return None,
         }
+        Some(Prepared { wish: self, memory })
     }
 
     /// Where the processes' doorbells and tables are.
@@ -344,12 +354,15 @@ impl<'a> Wish<'a> {
 }
 
 /// Channels that this process has prepared; without memory if nobody on the node needs any.
-pub struct Prepared(Option<segment::Prepared>);
+pub struct Prepared {
+    wish: Wish,
+    memory: Option<segment::Prepared>,
+}
 
 impl Prepared {
     /// Processes of a node have prepared the same if their words are equal.
     pub fn word(&self) -> u64 {
-        self.0.as_ref().map_or(u64::MAX, segment::Prepared::name)
+        self.memory.as_ref().map_or(u64::MAX, segment::Prepared::name)
     }
 }
 
@@ -400,15 +413,15 @@ fn location(segment: &Segment, at: *const u8) -> u32 {
 }
 
 /// Makes the channels of all operations of a neighborhood. `generation` counts the communicator's
-/// neighborhoods, equally on all processes, and `marks` are the communicator's. `prepared` is what
-/// this process has prepared, if all have prepared the same.
+/// neighborhoods, equally on all processes, and `marks` are the communicator's. `prepared`: if all
+/// have prepared the same; else `wish` says what this process wants.
 ///
 /// Local if they have. Else collective over the node: the cost of `Segment::reused`, and one
 /// barrier, two where the segment is new. Returns `None` on all processes of the node if there is
 /// no shared memory, and on this process if it has no edge within the node.
 pub fn make(
-    wish: &Wish,
     prepared: Option<Prepared>,
+    wish: impl FnOnce() -> Wish,
     (first_tag, tags): (u64, u64),
     (generation, marks): (u64, &Marks),
 ) -> Result<Option<Vec<Arc<Channels>>>> {
@@ -418,12 +431,19 @@ pub fn make(
         return Ok(None);
     }
     let several_threads = mpi::has_several_threads()?;
-    let &Wish { team, operations, copied, large_buffer, memory, .. } = wish;
-    let (targets, sources) = (&wish.targets, &wish.sources);
-    let segment = match prepared {
-        Some(Prepared(prepared)) => prepared.map(|prepared| prepared.take(team.kept())),
-        None => share(wish)?,
+    let (wish, segment) = match prepared {
+        Some(Prepared { wish, memory }) => {
+            let segment = memory.map(|memory| memory.take(wish.team.kept()));
+            (wish, segment)
+        }
+        None => {
+            let wish = wish();
+            let segment = share(&wish)?;
+            (wish, segment)
+        }
     };
+    let Wish { team, operations, targets, sources, .. } = &wish;
+    let Wish { copied, large_buffer, memory, .. } = wish;
     let Some(segment) = segment.filter(|_| wish.has_edges()).map(Arc::new) else {
         return Ok(None);
     };
@@ -437,9 +457,7 @@ pub fn make(
         segment.address(rings + position * size_of::<Ring>()).cast()
     };
     let doorbell = |member: u32| head.doorbell(member);
-    let ranks: Vec<u32> = targets.iter().map(|target| target.0).collect();
-    let worlds = team.group().comm().view().world_ranks(&ranks)?;
-    let mut neighbors: Vec<u32> = targets.iter().chain(sources.iter()).map(|neighbor| neighbor.1).collect();
+    let mut neighbors: SmallVec<[u32; 16]> = targets.iter().chain(sources).map(|neighbor| neighbor.1).collect();
     neighbors.sort_unstable();
     neighbors.dedup();
     let [_, mut next] = segment.front_and_body(team.me());
@@ -452,7 +470,7 @@ pub fn make(
                 Outbound {
                     rank,
                     member,
-                    world: worlds[k],
+                    world: team.world(member),
                     ring,
                     sender: Sender::default(),
                     memory: begin.wrapping_add(if common { 0 } else { k * memory }),
@@ -508,7 +526,7 @@ pub fn make(
 
 /// Makes the segment, in which all processes have published their rings. Collective over the node.
 fn share(wish: &Wish) -> Result<Option<Segment>> {
-    let (team, members) = (wish.team, wish.team.size() as usize);
+    let (team, members) = (&wish.team, wish.team.size() as usize);
     let wanted = if wish.has_edges() { [wish.rings, wish.memories] } else { [0, 0] };
     let Some((segment, reused)) = Segment::reused(wanted, Head::bytes(members), LARGEST_SEGMENT, team.group(), team.kept())?
     else {

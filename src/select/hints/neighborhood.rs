@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::machine::site_loggp;
 use super::names::*;
@@ -94,11 +95,15 @@ impl SingleCopy {
     }
 }
 
-/// Parameters of the machine that a set call found out. Ignored by comparisons: they follow from
-/// the hints and the processes, and a neighborhood that is set with the same ones takes what there
-/// is.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Learned(pub Option<(Loggp, Origin)>);
+/// What a set call found out about the machine. Ignored by comparisons: it follows from the hints
+/// and the processes, and a neighborhood that is set with the same ones takes what there is.
+#[derive(Debug, Clone, Default)]
+pub struct Learned {
+    /// Its parameters.
+    pub machine: Option<(Arc<Loggp>, Origin)>,
+    /// From how many bytes on messages are copied once.
+    pub single_copy: Option<(u64, Origin)>,
+}
 
 impl PartialEq for Learned {
     fn eq(&self, _: &Learned) -> bool {
@@ -124,14 +129,14 @@ pub struct Hints {
     pub weight_unit: Option<u32>,
     /// `mpix_loggp`: parameters of the machine, a preset's name or a file; or those set on the
     /// communicator. `None`: not given.
-    pub loggp: Option<Loggp>,
+    pub loggp: Option<Arc<Loggp>>,
     /// `mpix_loggp` = `auto` (default), `measure` or `none`: what a set call does without
     /// parameters.
     pub learn: Learn,
     /// Parameters from the site's file. They describe this machine, but not necessarily the
     /// processes of this communicator: processes that share a node may communicate much faster.
-    pub site_loggp: Option<Loggp>,
-    /// Parameters that the set call found out.
+    pub site_loggp: Option<Arc<Loggp>>,
+    /// What the set call found out.
     pub learned: Learned,
     /// `mpix_graph_limit`: maximum number of edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
@@ -234,7 +239,7 @@ impl Hints {
         }
         if let Some(v) = value(LOGGP)? {
             match v.loggp(file)? {
-                LoggpValue::Given(parameters) => hints.loggp = Some(parameters),
+                LoggpValue::Given(parameters) => hints.loggp = Some(Arc::new(parameters)),
                 LoggpValue::Learn(learn) => hints.learn = learn,
             }
         }
@@ -317,19 +322,20 @@ impl Hints {
             return Ok(self);
         }
         if let Some(known) = known {
-            self.loggp = Some(known);
             self.machine_from(&known, Origin::Communicator);
+            self.loggp = Some(Arc::new(known));
         } else if let Some(site) = site_loggp(env, file)? {
-            self.site_loggp = Some(site);
             self.machine_from(&site, Origin::File);
+            self.site_loggp = Some(Arc::new(site));
         }
         Ok(self)
     }
 
     /// Takes parameters that the set call found out.
-    pub fn learn_machine(&mut self, machine: Loggp, origin: Origin) {
-        self.learned = Learned(Some((machine, origin)));
+    pub fn learn_machine(&mut self, machine: impl Into<Arc<Loggp>>, origin: Origin) {
+        let machine = machine.into();
         self.machine_from(&machine, origin);
+        self.learned.machine = Some((machine, origin));
     }
 
     /// The keys of the hints that must be equal on all processes, for errors.
@@ -387,20 +393,21 @@ impl Hints {
     }
 
     /// The parameters of the machine, if they are known.
-    pub fn known_machine(&self) -> Option<Loggp> {
-        self.loggp.or(self.site_loggp).or(self.learned.0.map(|found| found.0))
+    pub fn known_machine(&self) -> Option<&Loggp> {
+        let learned = self.learned.machine.as_ref().map(|found| &found.0);
+        self.loggp.as_ref().or(self.site_loggp.as_ref()).or(learned).map(|machine| &**machine)
     }
 
     /// True if the parameters are those of this communicator's processes, wherever they are:
     /// somebody says so, or has them measured.
     pub fn describes_processes(&self) -> bool {
-        self.loggp.is_some() || (self.learn == Learn::Now && self.learned.0.is_some())
+        self.loggp.is_some() || (self.learn == Learn::Now && self.learned.machine.is_some())
     }
 
     /// The parameters of the machine. Those of a preset stand in for unknown ones where a schedule
     /// that a hint asks for cuts messages, and for the costs of joining fields; they choose none.
     pub fn machine(&self) -> Loggp {
-        self.known_machine().unwrap_or_default()
+        self.known_machine().copied().unwrap_or_default()
     }
 
     /// Parameters for the schedule builders.
@@ -419,7 +426,10 @@ impl Hints {
 impl Hints {
     /// Two lines: the hints in effect, and their sources.
     pub fn describe(&self) -> String {
-        lines(&NEIGHBORHOOD, &self.origins.0)
+        let mut origins = self.origins.0.clone();
+        let found = self.learned.single_copy;
+        origins.extend(found.map(|(from, origin)| (SINGLE_COPY.0, copies::text(from), origin)));
+        lines(&NEIGHBORHOOD, &origins)
     }
 
     /// Says that the environment asks for the schedule, which is not seen in the program; nothing
@@ -429,11 +439,6 @@ impl Hints {
             Some((_, _, Origin::Environment)) => format!(" (the environment variable {} asks for it)", SCHEDULE.1),
             _ => String::new(),
         }
-    }
-
-    /// Records from how many bytes on messages are copied once, as a set call found out.
-    pub fn learn_single_copy(&mut self, from: u64, origin: Origin) {
-        self.origins.0.push((SINGLE_COPY.0, copies::text(from), origin));
     }
 
     /// Records the source of the machine's parameters if no hint gives them.

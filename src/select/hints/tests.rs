@@ -4,6 +4,7 @@ mod origins;
 
 use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::names::*;
 use super::origins::Origin;
@@ -123,7 +124,7 @@ fn parameters_can_be_refused_or_measured() {
     for (word, learn, machine) in [("none", Learn::Never, None), ("measure", Learn::Now, None), ("auto", Learn::IfUnknown, known)]
     {
         let mut by_info = read(&[("mpix_loggp", word)], &[]).unwrap().with_machine(known, env, site).unwrap();
-        assert_eq!((by_info.learn, by_info.known_machine()), (learn, machine), "{word}");
+        assert_eq!((by_info.learn, by_info.known_machine().copied()), (learn, machine), "{word}");
         assert!(by_info.describe().starts_with(&format!(
             "hints given or measured: mpix_loggp = {}\n",
             if machine.is_some() { "intrepid (MPIX_Loggp_set)".to_owned() } else { format!("{word} (info)") }
@@ -145,8 +146,8 @@ fn parameters_can_be_refused_or_measured() {
 
 #[test]
 fn a_site_is_agreed_on_and_not_the_callers_word() {
-    let site = Hints { site_loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
-    let said = Hints { loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
+    let site = Hints { site_loggp: Loggp::preset("meiko_elan").map(Arc::new), ..Hints::default() };
+    let said = Hints { loggp: Loggp::preset("meiko_elan").map(Arc::new), ..Hints::default() };
     assert_eq!((site.machine(), site.tuning().startup), (said.machine(), said.tuning().startup));
     assert!(site.agreed() != said.agreed() && site.agreed() != Hints::default().agreed());
 }
@@ -214,9 +215,9 @@ fn what_must_agree_differs() {
     for more in
         ["", "copy = 0.001\n", "random = 0.5\n", "links = 1, 2\n", "links = 1, 3\n", "latencies = 1, 2\n", "latencies = 1, 3\n"]
     {
-        seen.push(Hints { site_loggp: Some(format!("{five}{more}").parse().unwrap()), ..Hints::default() }.agreed());
+        seen.push(Hints { site_loggp: Some(Arc::new(format!("{five}{more}").parse().unwrap())), ..Hints::default() }.agreed());
     }
-    seen.push(Hints { site_loggp: Some(Hints::default().machine()), ..Hints::default() }.agreed());
+    seen.push(Hints { site_loggp: Some(Arc::new(Hints::default().machine())), ..Hints::default() }.agreed());
     // the window may differ between processes
     assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
     assert!(seen.iter().all(|&n| n >= 0));

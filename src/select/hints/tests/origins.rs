@@ -16,7 +16,7 @@ fn what_is_said_to_hold_by_default_does() {
         let none = |_: &Path| unreachable!();
         let by_info = Hints::read(|k| Ok((k == key).then(|| default.to_owned())), |_| None, none).unwrap();
         let by_environment = Hints::read(|_| Ok(None), |v| (v == variable).then(|| default.to_owned()), none).unwrap();
-        let usual = Hints { loggp: by_info.loggp, fuse: by_info.fuse, ..Hints::default() };
+        let usual = Hints { loggp: by_info.loggp.clone(), fuse: by_info.fuse, ..Hints::default() };
         assert_eq!(by_info, usual, "{key}");
         assert_eq!(by_environment, usual, "{variable}");
         assert_eq!(by_info.machine(), Loggp::default());
