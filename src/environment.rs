@@ -65,14 +65,18 @@ fn visit(prefix: &str, mut entry: impl FnMut(&[u8])) {
     if is_privileged() {
         return;
     }
+    let first = prefix.as_bytes().first().copied();
     // SAFETY: an array of strings that ends with a null pointer. As with `getenv`, no other thread
     // of the program may change its environment meanwhile.
     unsafe {
         let mut at = environ;
         while !at.is_null() && !(*at).is_null() {
-            // byte by byte, as most differ in the first one
-            if prefix.bytes().enumerate().all(|(k, byte)| (*at).add(k).cast::<u8>().read() == byte) {
-                entry(CStr::from_ptr(*at).to_bytes());
+            // as most differ in the first byte
+            if first.is_none_or(|first| (*at).cast::<u8>().read() == first) {
+                let found = CStr::from_ptr(*at).to_bytes();
+                if found.starts_with(prefix.as_bytes()) {
+                    entry(found);
+                }
             }
             at = at.add(1);
         }

@@ -32,7 +32,7 @@ pub struct ExecutorPool {
     /// Memory shared with neighbors, if there is any.
     link: Option<Arc<Channels>>,
     /// Carries blocks between processes that share no memory.
-    transport: Transport,
+    transport: Arc<Transport>,
     /// Counters and trace, where the environment asks for them.
     record: Option<Arc<Record>>,
     spare: Mutex<Vec<Lease>>,
@@ -53,7 +53,7 @@ pub struct Parts {
     /// Memory shared with neighbors, if there is any.
     pub link: Option<Arc<Channels>>,
     /// Carries blocks between processes that share no memory.
-    pub transport: Transport,
+    pub transport: Arc<Transport>,
     /// Counters and trace, where the environment asks for them.
     pub record: Option<Arc<Record>>,
 }
@@ -61,7 +61,7 @@ pub struct Parts {
 /// An executor lent to a request.
 pub struct Lease {
     /// The executor.
-    pub executor: Box<Any>,
+    pub executor: Any,
     /// Index of its tag among the request's tags.
     pub tag: usize,
     any_order: bool,
@@ -76,7 +76,7 @@ unsafe impl Send for Lease {}
 impl Lease {
     /// A lease that ends with its request.
     fn once(executor: Any) -> Lease {
-        Lease { executor: Box::new(executor), tag: 0, any_order: false, reusable: false }
+        Lease { executor, tag: 0, any_order: false, reusable: false }
     }
 }
 
@@ -216,7 +216,7 @@ impl ExecutorPool {
             return lease;
         }
         let executor = self.executor(schedule, Purpose { combine, request: true, fields: 1, shares: !private });
-        Lease { executor: Box::new(executor), tag: 0, any_order, reusable: !private && settled }
+        Lease { executor, tag: 0, any_order, reusable: !private && settled }
     }
 
     /// Lends an executor for several fields on the edges to near processes. `None` where no memory

@@ -285,19 +285,18 @@ pub fn no_buffers() -> Buffers<'static> {
 
 impl BoundNeighborhood {
     /// Binds a neighborhood to its schedules: the first calls compare them if there are several.
-    pub fn new(settings: Settings, selected: &[Selected]) -> Result<BoundNeighborhood> {
+    pub fn new(settings: Settings, selected: &[Selected]) -> Result<Arc<BoundNeighborhood>> {
         let Settings { operation, directed, pool, hints, tags, outstanding, orphaned, timed } = settings;
         let any_order = hints.reduce_order == FoldOrder::Any;
-        let runners = selected.iter().map(|selected| Runner::new(selected.clone(), operation, any_order, &pool));
-        let mut runners: Vec<Runner> = runners.collect();
-        if runners.is_empty() {
-            return Err(Error::Internal("a neighborhood has no schedule".into()).into());
-        }
+        let runner = |selected: &Selected| Runner::new(selected.clone(), operation, any_order, &pool);
         // the first one stands for all until they have been compared
-        let first = runners.remove(0);
-        let race = timed.filter(|_| !runners.is_empty()).map(|timed| TimedRace::new(runners, timed));
+        let Some((first, others)) = selected.split_first() else {
+            return Err(Error::Internal("a neighborhood has no schedule".into()).into());
+        };
+        let (first, others): (_, Vec<Runner>) = (runner(first), others.iter().map(runner).collect());
+        let race = timed.filter(|_| !others.is_empty()).map(|timed| TimedRace::new(others, timed));
         let rivals = race.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
-        let bound = BoundNeighborhood {
+        let bound = Arc::new(BoundNeighborhood {
             operation,
             directed,
             pool,
@@ -311,7 +310,7 @@ impl BoundNeighborhood {
             race: RefCell::new(race),
             stale: AtomicBool::new(false),
             orphaned,
-        };
+        });
         if let Some(record) = bound.record() {
             record.describe(bound.schedule_line());
         }

@@ -131,7 +131,6 @@ impl Runner {
     /// neighborhoods serve calls of one operation only, or requests alone.
     fn prepare(&mut self, pool: &ExecutorPool) {
         if self.executors.is_empty() {
-            self.executors.reserve_exact(MOST);
             self.add(self.combine, pool);
         }
         if self.any_order && self.executors.len() == 1 {

@@ -224,7 +224,7 @@ pub fn choose(
     selected: &[Selected],
     channels: &[Arc<Channels>],
     first: u32,
-) -> Result<Vec<Transport>> {
+) -> Result<Vec<Arc<Transport>>> {
     let (mut puts, mut others) = (SmallVec::new(), SmallVec::new());
     for Selected { choice, .. } in selected {
         let algorithm = choice.algorithm;
@@ -234,7 +234,7 @@ pub fn choose(
         }
     }
     if let Some(why) = obstacle(hints, &puts, &others, comm)? {
-        return Ok(vec![Transport::messages(why); operations]);
+        return Ok(std::iter::repeat_n(Arc::new(Transport::messages(why)), operations).collect());
     }
     let choose = |k: usize| -> Result<Transport> {
         let is_near = |edge: &&Neighbor| edge.rank.is_some_and(|rank| channels.get(k).is_some_and(|c| c.has(rank)));
@@ -271,5 +271,5 @@ pub fn choose(
             }
         })
     };
-    (0..operations).map(choose).collect()
+    (0..operations).map(|k| choose(k).map(Arc::new)).collect()
 }

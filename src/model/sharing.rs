@@ -33,7 +33,10 @@ impl Sharing {
     /// What tells it from others.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let found = [self.copy, self.random].into_iter().map(|time| time.map_or(0, |time| 1 + time.to_bits()));
-        found.chain(self.links.into_iter().chain(self.latencies).map(f64::to_bits))
+        // zeros follow what was measured
+        let [links, latencies] = [measured(&self.links), measured(&self.latencies)];
+        let lengths = [links, latencies].into_iter().map(|times| times.len() as u64);
+        found.chain(lengths).chain(links.iter().chain(latencies).copied().map(f64::to_bits))
     }
 
     /// Number of distances to measure with so many nodes: nodes are a ring, on which none is

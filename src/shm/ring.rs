@@ -124,8 +124,6 @@ struct ReceiverLine<const N: usize> {
     /// last one that it takes in chunks.
     ready: AtomicU64,
     ready_in_chunks: AtomicU64,
-    /// 1 if the receiver can read long messages from the sender's memory.
-    reads: AtomicU64,
     /// The time that was asked for last: one more than the message's number in the upper half,
     /// ticks in the lower one.
     time: AtomicU64,
@@ -455,16 +453,6 @@ impl<const N: usize> Ring<N> {
     pub fn time(&self, number: u64) -> Option<u32> {
         let time = self.taken.time.load(Relaxed);
         (high_half(time) == low_half(number + 1)).then(|| low_half(time))
-    }
-
-    /// Says whether the receiver can read the sender's memory.
-    pub fn set_reads(&self, reads: bool) {
-        self.taken.reads.store(reads.into(), Release);
-    }
-
-    /// Returns true if the receiver has said that it can read the sender's memory.
-    pub fn reads(&self) -> bool {
-        self.taken.reads.load(Acquire) != 0
     }
 
     /// Returns the fate of message `number`, which lies in its sender's memory and has not been

@@ -236,7 +236,7 @@ impl Call<'_> {
         handle.own = Some(own);
         let orphaned = freed_flag(comm)?;
         let (all_tags, outstanding) = (handle.tags.clone(), Arc::clone(&handle.outstanding));
-        let settings = |place: usize, transports: &[Transport], timed: Option<Timed>, observed: Option<&observe::Set>| {
+        let settings = |place: usize, transports: &[Arc<Transport>], timed: Option<Timed>, observed: Option<&observe::Set>| {
             let operation = wanted[place];
             let pool = ExecutorPool::new(Parts {
                 comm: Arc::clone(&private),
@@ -245,7 +245,7 @@ impl Call<'_> {
                 waiting,
                 window: hints.window,
                 link: links.get(place).cloned(),
-                transport: transports[place].clone(),
+                transport: Arc::clone(&transports[place]),
                 record: observed.map(|set| set.record(operation.word())),
             });
             Settings {
@@ -269,13 +269,13 @@ impl Call<'_> {
                 trials::remember(open, winner.choice)?;
             }
             selected = vec![settled.unwrap_or_else(|| selected.swap_remove(0))];
-            transports.iter_mut().try_for_each(|transport| transport.settle(selected[0].choice.algorithm))?;
+            transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm))?;
         }
         for (place, &operation) in wanted.iter().enumerate() {
             restart(operation);
             let timed = group.clone().map(Timed::First);
             let bound = BoundNeighborhood::new(settings(place, &transports, timed, observed.as_ref()), &selected)?;
-            handle.replace(operation, Some(Arc::new(bound)))?;
+            handle.replace(operation, Some(bound))?;
         }
         handle.sweep()?;
         // that of neighborhoods that have been replaced

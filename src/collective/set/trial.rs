@@ -70,7 +70,7 @@ pub fn run(
     if is_common {
         lengths = vec![lengths.into_iter().max().unwrap_or(0)];
     }
-    let received = tell(&BoundNeighborhood::new(plain, std::slice::from_ref(direct))?, &lengths, is_common)?;
+    let received = tell(&*BoundNeighborhood::new(plain, std::slice::from_ref(direct))?, &lengths, is_common)?;
     let most = MOST / i64::from(sharing.max(1));
     let blocks = TrialBlocks::new(lengths, is_common, most).zip(TrialBlocks::new(received, false, most));
     let Some((mut send, mut recv)) = all_have(&comm, blocks)? else { return Ok(None) };

@@ -335,20 +335,15 @@ impl Wish {
     fn publish(&self, segment: &Segment) {
         let (me, head) = (self.team.me(), self.head(segment));
         let [front, _] = segment.front_and_body(me);
+        let of_source = self.operations.len() * size_of::<Ring>();
         // SAFETY: the rings lie in this process's front, which the others do not use before all
         // have published theirs. All zeros are empty rings.
-        unsafe { front.write_bytes(0, self.rings) };
+        unsafe { front.write_bytes(0, self.sources.len() * of_source) };
         head.size(me).store(to_u32(self.large_buffer / PAGE), Ordering::Relaxed);
-        let of_source = self.operations.len() * size_of::<Ring>();
         for (k, &(_, member)) in self.sources.iter().enumerate() {
-            let rings = front.wrapping_add(k * of_source);
-            head.rings(me, member).store(location(segment, rings), Ordering::Relaxed);
             let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).reads_owner());
-            let first: *const Ring = rings.cast();
-            for operation in 0..self.operations.len() {
-                // SAFETY: the ring lies in the front, and has just been made.
-                unsafe { &*first.wrapping_add(operation) }.set_reads(reads);
-            }
+            let rings = location(segment, front.wrapping_add(k * of_source));
+            head.rings(me, member).store(rings | if reads { READS } else { 0 }, Ordering::Relaxed);
         }
     }
 }
@@ -365,6 +360,11 @@ impl Prepared {
         self.memory.as_ref().map_or(u64::MAX, segment::Prepared::name)
     }
 }
+
+/// Added to the location of a target's rings, which is even: the target can read long messages from
+/// the source's memory.
+const READS: u32 = 1;
+const _: () = assert!(align_of::<Ring>() == 2 * LINE && size_of::<Ring>().is_multiple_of(2 * LINE));
 
 /// What lies in front of all parts of a segment: a doorbell for each process, and two tables of the
 /// rings and sizes that processes publish, which successive segments use in turn.
@@ -395,7 +395,7 @@ impl Head<'_> {
         unsafe { &*at }
     }
 
-    /// Where a target has the rings of a source, one for each operation.
+    /// Where a target has the rings of a source, one for each operation; and [`READS`].
     fn rings(&self, target: u32, source: u32) -> &AtomicU32 {
         self.word(target as usize * self.members + source as usize)
     }
@@ -452,9 +452,10 @@ pub fn make(
         segment.note_much();
     }
     let head = wish.head(&segment);
-    let ring = |target: u32, source: u32, position: usize| -> *const Ring {
-        let rings = head.rings(target, source).load(Ordering::Relaxed) as usize * LINE;
-        segment.address(rings + position * size_of::<Ring>()).cast()
+    let ring = |target: u32, source: u32, position: usize| -> (*const Ring, bool) {
+        let rings = head.rings(target, source).load(Ordering::Relaxed);
+        let first: *const Ring = segment.address((rings & !READS) as usize * LINE).cast();
+        (first.wrapping_add(position), rings & READS != 0)
     };
     let doorbell = |member: u32| head.doorbell(member);
     let mut neighbors: SmallVec<[u32; 16]> = targets.iter().chain(sources).map(|neighbor| neighbor.1).collect();
@@ -466,7 +467,7 @@ pub fn make(
         let first_tag = first_tag + range * tags;
         let outbound: Vec<Outbound> = (targets.iter().enumerate())
             .map(|(k, &(rank, member))| {
-                let ring = ring(member, team.me(), position);
+                let (ring, reads) = ring(member, team.me(), position);
                 Outbound {
                     rank,
                     member,
@@ -478,8 +479,7 @@ pub fn make(
                     used: Default::default(),
                     back: sources.iter().position(|s| s.0 == rank),
                     chunks: AtomicU64::new(0),
-                    // SAFETY: the ring lies in the segment; it consists of atomics.
-                    reads: unsafe { &*ring }.reads(),
+                    reads,
                     gone: AtomicBool::new(false),
                     clogged_below: AtomicU64::new(0),
                 }
@@ -487,9 +487,7 @@ pub fn make(
             .collect();
         let inbound = (sources.iter())
             .map(|&(rank, member)| {
-                let ring = ring(team.me(), member, position);
-                // SAFETY: as above.
-                let reads = unsafe { &*ring }.reads();
+                let (ring, reads) = ring(team.me(), member, position);
                 Inbound {
                     rank,
                     member,

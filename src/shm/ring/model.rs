@@ -26,14 +26,8 @@ impl Direction {
     fn new() -> Direction {
         let zero = || AtomicU64::new(0);
         let cell = || Cell { seq: zero(), meta: zero(), acks: zero(), words: [(); WORDS].map(|()| zero()) };
-        let taken = ReceiverLine {
-            taken: [zero(), zero()],
-            chunks: zero(),
-            ready: zero(),
-            ready_in_chunks: zero(),
-            reads: zero(),
-            time: zero(),
-        };
+        let taken =
+            ReceiverLine { taken: [zero(), zero()], chunks: zero(), ready: zero(), ready_in_chunks: zero(), time: zero() };
         let ring = Ring {
             cells: [cell(), cell()],
             written: SenderLine { chunks: zero(), timed: zero() },
