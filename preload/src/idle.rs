@@ -44,9 +44,9 @@ static REDUCERS: AtomicUsize = AtomicUsize::new(0);
 static KEY: Key = Key::new(deleted);
 
 /// All shadows that are kept, oldest first, each with the number of its pool.
-static KEPT: Mutex<Vec<(u64, Shadow)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(u64, Box<Shadow>)>> = Mutex::new(Vec::new());
 
-fn kept() -> MutexGuard<'static, Vec<(u64, Shadow)>> {
+fn kept() -> MutexGuard<'static, Vec<(u64, Box<Shadow>)>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -62,9 +62,9 @@ pub struct Pool {
 /// The agreement of the processes about a new communicator.
 pub enum Agreed {
     /// It takes this shadow.
-    Taken(Shadow),
+    Taken(Box<Shadow>),
     /// It takes this shadow, for its own edges.
-    Changed(Shadow),
+    Changed(Box<Shadow>),
     /// It needs a new one, with this number.
     New(i64),
     /// It gets none: a process cannot attach one, or there are too many.
@@ -115,11 +115,11 @@ impl Drop for Pool {
 
 impl Pool {
     /// Keeps a shadow that no communicator uses any more.
-    pub fn keep(&self, shadow: Shadow) {
+    pub fn keep(&self, shadow: Box<Shadow>) {
         let oldest = {
             let mut kept = kept();
             kept.push((self.number, shadow));
-            let is_mine = |entry: &(u64, Shadow)| entry.0 == self.number;
+            let is_mine = |entry: &(u64, Box<Shadow>)| entry.0 == self.number;
             if kept.iter().filter(|&entry| is_mine(entry)).count() > MOST {
                 kept.iter().position(is_mine).map(|at| kept.remove(at))
             } else {
@@ -148,7 +148,7 @@ impl Pool {
     ) -> Result<(Agreed, bool), Box<Error>> {
         // out of the pool as long as they are candidates: other threads may look for some, too
         let [same, like] = shape.map_or([None, None], |shape| self.take(shape));
-        let number = |candidate: &Option<Shadow>| candidate.as_ref().map_or(0, |shadow| shadow.number);
+        let number = |candidate: &Option<Box<Shadow>>| candidate.as_ref().map_or(0, |shadow| shadow.number);
         let [a, b] = [number(&same), number(&like)];
         let reducer = self.reducer.get().filter(|_| is_whole);
         let has_room = REDUCERS.load(Ordering::Relaxed) < MOST_REDUCERS;
@@ -162,7 +162,7 @@ impl Pool {
             }
         };
         let words = least.as_ref().ok().filter(|words| words[5] != 0);
-        let agreed = |candidate: &Option<Shadow>, at: usize| {
+        let agreed = |candidate: &Option<Box<Shadow>>, at: usize| {
             words.is_some_and(|words| candidate.as_ref().is_some_and(|c| words[at..at + 2] == [c.number, -c.number]))
         };
         let (is_same, is_like) = (agreed(&same, 0), agreed(&like, 2));
@@ -198,7 +198,7 @@ impl Pool {
 
     /// Takes the shadow of this shape that all processes take, whatever order they were freed in;
     /// and another graph's, if as many are kept as can be.
-    fn take(&self, shape: &Shape) -> [Option<Shadow>; 2] {
+    fn take(&self, shape: &Shape) -> [Option<Box<Shadow>>; 2] {
         let mut kept = kept();
         let mine = kept.iter().filter(|(pool, _)| *pool == self.number).count();
         let full = mine >= MOST && !settings::get().compare;

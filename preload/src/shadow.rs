@@ -74,7 +74,7 @@ impl Shadow {
     ///
     /// # Safety
     /// `from` must be a communicator with a topology; the thread must be inside.
-    pub unsafe fn make(from: MPI_Comm, shape: Option<Shape>, number: i64) -> Result<Shadow, Reason> {
+    pub unsafe fn make(from: MPI_Comm, shape: Option<Shape>, number: i64) -> Result<Box<Shadow>, Reason> {
         // SAFETY: the caller vouches for the communicator.
         unsafe {
             let shadow = duplicate(from).ok_or(Reason::NotMade)?;
@@ -83,7 +83,7 @@ impl Shadow {
             ALIVE.fetch_add(1, Ordering::Relaxed);
             let (has_windows, freed) = (true, AtomicBool::new(false));
             let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows, freed };
-            made.with_neighborhood()
+            Box::new(made).with_neighborhood()
         }
     }
 
@@ -116,7 +116,7 @@ impl Shadow {
     ///
     /// # Safety
     /// The thread must be inside.
-    pub unsafe fn changed(mut self, shape: Shape) -> Result<Shadow, Reason> {
+    pub unsafe fn changed(mut self: Box<Self>, shape: Shape) -> Result<Box<Shadow>, Reason> {
         // SAFETY: the caller is inside; the topology itself is not asked for.
         unsafe {
             self.shape = Some(shape);
@@ -125,7 +125,7 @@ impl Shadow {
     }
 
     /// Sets the neighborhood, and finds out what follows from it.
-    unsafe fn with_neighborhood(mut self) -> Result<Shadow, Reason> {
+    unsafe fn with_neighborhood(mut self: Box<Self>) -> Result<Box<Shadow>, Reason> {
         // SAFETY: a communicator of our own.
         unsafe {
             let shadow = self.shadow;

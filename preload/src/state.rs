@@ -43,7 +43,7 @@ pub struct State {
     /// The program's communicator; `MPI_COMM_WORLD` once the program has freed it.
     owner: Mutex<MPI_Comm>,
     /// The communicator that its collectives run on. Only dropping takes it.
-    body: Option<Shadow>,
+    body: Option<Box<Shadow>>,
     /// Where the shadow goes when this state does.
     pool: Weak<Pool>,
     /// True once a call has failed here: other processes' calls may still wait for its messages.

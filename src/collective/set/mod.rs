@@ -5,6 +5,8 @@ use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::collective::autotune::Timed;
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
@@ -141,7 +143,7 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
     }
     let (copied, _) = single_copies(team, hints).ok()?;
     let operations = numbered(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
-    Wish::new(team, neighborhood, operations, (most_bytes(hints), copied)).prepare()
+    Box::new(Wish::new(team, neighborhood, operations, (most_bytes(hints), copied))).prepare()
 }
 
 /// For each operation, its number, and whether all targets get the same block.
@@ -183,12 +185,13 @@ impl Call<'_> {
         let one_node = team.size() == processes;
         let input =
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-        let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|operation| requested & operation.bit() != 0).collect();
+        let wanted: SmallVec<[Operation; OPERATIONS]> =
+            Operation::ALL.into_iter().filter(|operation| requested & operation.bit() != 0).collect();
         let operations = kinds(requested);
         let unit = hints.weight_unit.unwrap_or(1).into();
         let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
         let Candidates { mut selected, open } = match reused {
-            Some(selected) => Candidates { selected: vec![selected], open: None },
+            Some(selected) => Candidates { selected: smallvec![selected], open: None },
             None => {
                 let outline = Outline { one_node, operations, ..agreed.outline };
                 let calls = trial::calls(&wanted, outline, unit, team.size());
@@ -268,7 +271,7 @@ impl Call<'_> {
             {
                 trials::remember(open, winner.choice)?;
             }
-            selected = vec![settled.unwrap_or_else(|| selected.swap_remove(0))];
+            selected = smallvec![settled.unwrap_or_else(|| selected.swap_remove(0))];
             transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm))?;
         }
         for (place, &operation) in wanted.iter().enumerate() {
@@ -310,7 +313,7 @@ fn shared(handle: &Handle, place: usize, neighborhood: &Neighborhood, hints: &mu
 
 /// The schedules of a neighborhood: one, or several to be compared by time.
 struct Candidates {
-    selected: Vec<Selected>,
+    selected: SmallVec<[Selected; 1]>,
     /// What trial calls of the set call are to find out. `None`: the program's first calls compare.
     open: Option<Alike>,
 }
@@ -357,8 +360,8 @@ fn select_schedules(
     let mut world = GatheredGraph { comm, team: &own.team, neighborhood, gathered: false, graph, nodes, shares_memory, far };
     let plain = |algorithm: Algorithm| Choice { algorithm, why: Reason::Asked };
     let mut open = None;
-    let chosen = match select::select(hints, input, outline)? {
-        Next::Take(choice) => vec![choice],
+    let chosen: SmallVec<[Choice; 1]> = match select::select(hints, input, outline)? {
+        Next::Take(choice) => smallvec![choice],
         Next::Try => select::candidates(hints, input, outline).into_iter().map(plain).collect(),
         Next::Compare => {
             let calls = calls.filter(|_| select::tries(hints, outline));

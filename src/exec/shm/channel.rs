@@ -313,7 +313,7 @@ impl Wish {
 
     /// Prepares the channels in memory that the node keeps, if there is room for this process. They
     /// are connected if all processes have prepared them, and have the same word. Local.
-    pub fn prepare(self) -> Option<Prepared> {
+    pub fn prepare(self: Box<Self>) -> Option<Prepared> {
         let wanted = [self.rings, self.memories];
         let memory = self.team.kept().prepare(wanted, self.team.me());
         match &memory {
@@ -350,7 +350,7 @@ impl Wish {
 
 /// Channels that this process has prepared; without memory if nobody on the node needs any.
 pub struct Prepared {
-    wish: Wish,
+    wish: Box<Wish>,
     memory: Option<segment::Prepared>,
 }
 
@@ -437,13 +437,13 @@ pub fn make(
             (wish, segment)
         }
         None => {
-            let wish = wish();
+            let wish = Box::new(wish());
             let segment = share(&wish)?;
             (wish, segment)
         }
     };
-    let Wish { team, operations, targets, sources, .. } = &wish;
-    let Wish { copied, large_buffer, memory, .. } = wish;
+    let Wish { team, operations, targets, sources, .. } = &*wish;
+    let Wish { copied, large_buffer, memory, .. } = *wish;
     let Some(segment) = segment.filter(|_| wish.has_edges()).map(Arc::new) else {
         return Ok(None);
     };
