@@ -1,5 +1,6 @@
 /* The cost of a communicator that is used once: made, one neighborhood collective, freed. The edges
- * lead to both neighbors on a ring; of `others`, each cycle has other edges than the 11 before.
+ * lead to both neighbors on a ring; of `others`, each cycle has other edges than the 11 before; of
+ * `fresh`, it also has weights that no cycle before had.
  *
  * `native` calls the MPI by its PMPI names. `create` makes the same calls by their usual names, as
  * a program does, so that the preload library takes them over where it is loaded; `set` sets the
@@ -8,17 +9,19 @@
  *
  * Goal: `create`, under the preload library, takes at most 1.5 times as long as `native`.
  *
- * Usage: setup [--rounds N] [--seconds S] [--quantile Q] [--only same|others]
+ * Usage: setup [--rounds N] [--seconds S] [--quantile Q] [--only same|others|fresh]
  * Method: see measure.h. */
 #define _GNU_SOURCE
 #include "measure.h"
 #include <mpix_neighbor.h>
 
 enum { DEGREE = 2, LISTS = 12, MOST_DEGREE = DEGREE + LISTS };
+typedef enum { SAME, OTHERS, FRESH } changes;
 
 struct problem {
   MPI_Comm comm;
-  int changes, turn, degree, sources[MOST_DEGREE], targets[MOST_DEGREE], send[MOST_DEGREE], recv[MOST_DEGREE];
+  changes changes;
+  int turn, degree, weights[MOST_DEGREE], sources[MOST_DEGREE], targets[MOST_DEGREE], send[MOST_DEGREE], recv[MOST_DEGREE];
 };
 
 /* the lists of the next cycle */
@@ -26,13 +29,17 @@ static void advance(problem *p) {
   p->degree = DEGREE + (p->changes ? p->turn++ % LISTS : 0);
   for (int k = 0; k < p->degree; k++) p->targets[k] = (me + 1) % n, p->sources[k] = (me + n - 1) % n;
   p->targets[1] = p->sources[0], p->sources[1] = p->targets[0];
+  for (int k = 0; k < p->degree; k++) p->weights[k] = p->turn;
 }
+
+/* of both lists */
+static const int *weights(const problem *p) { return p->changes == FRESH ? p->weights : MPI_UNWEIGHTED; }
 
 #define CREATED(name, make, call, release)                                                                               \
   static void name(problem *p) {                                                                                         \
     MPI_Comm comm;                                                                                                       \
     advance(p);                                                                                                          \
-    make(MPI_COMM_WORLD, p->degree, p->sources, MPI_UNWEIGHTED, p->degree, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm); \
+    make(MPI_COMM_WORLD, p->degree, p->sources, weights(p), p->degree, p->targets, weights(p), MPI_INFO_NULL, 0, &comm); \
     call;                                                                                                                \
     release(&comm);                                                                                                      \
   }
@@ -43,7 +50,7 @@ CREATED(empty, MPI_Dist_graph_create_adjacent, (void)0, MPI_Comm_free)
 
 static void set_on(problem *p, MPI_Comm comm) {
   advance(p);
-  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, p->degree, p->sources, MPI_UNWEIGHTED, p->degree, p->targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm);
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, p->degree, p->sources, weights(p), p->degree, p->targets, weights(p), MPI_INFO_NULL, comm);
   MPIX_Neighbor_alltoall(p->send, 1, MPI_INT, p->recv, 1, MPI_INT, comm);
 }
 
@@ -84,10 +91,15 @@ static void judge(const char *lists, const char *where, const samples *s) {
 
 int main(int argc, char **argv) {
   least_calls = 3;
-  const char *only = begin(argc, argv, "setup [--rounds N] [--seconds S] [--quantile Q] [--only same|others]");
+  const char *only = begin(argc, argv, "setup [--rounds N] [--seconds S] [--quantile Q] [--only same|others|fresh]");
   print_header("microseconds a cycle (ratio to native)");
-  for (int changes = 0; changes < 2; changes++) {
-    if (*only && changes != !strcmp(only, "others")) continue;
+  static const char *const names[] = {"same", "others", "fresh"};
+  if (*only && strcmp(only, "same") && strcmp(only, "others") && strcmp(only, "fresh")) {
+    fprintf(stderr, "--only %s: not same, others or fresh\n", only);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  for (changes changes = SAME; changes <= FRESH; changes++) {
+    if (*only && strcmp(only, names[changes])) continue;
     problem p = {.changes = changes};
     for (int k = 0; k < MOST_DEGREE; k++) p.send[k] = me + 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
@@ -106,7 +118,7 @@ int main(int argc, char **argv) {
       list[a].run(&p);
       expect(&p, list[a].name);
     }
-    measure_and(changes ? "others" : "same", list, FORMS, judge);
+    measure_and(names[changes], list, FORMS, judge);
     MPI_Comm_free(&p.comm);
   }
   end();

@@ -212,6 +212,29 @@ static void failed(void) {
   }
 }
 
+/* The processes propose different things once, as a plan of one of them still uses what the others
+   propose first: after that they agree on what comes next, which none has lost. */
+static void different(void) {
+  int send = test_rank, have = -1;
+  MPIX_Request request;
+  MPI_Comm comm[2];
+  /* the second time in the order in which they are proposed */
+  for (int round = 0; round < 2; round++) {
+    for (int k = 0; k < 2; k++) comm[k] = next(0), set_ring(comm[k], 1);
+    if (round == 0) MPI_Comm_free(&comm[0]), MPI_Comm_free(&comm[1]);
+  }
+  OK(MPIX_Neighbor_alltoall_plan(&send, 1, MPI_INT, &have, 1, MPI_INT, comm[0], MPI_INFO_NULL, &request));
+  if (test_rank) OK(MPIX_Request_free(&request));
+  for (int k = 0; k < 2; k++) MPI_Comm_free(&comm[k]);
+  int before = duplicates;
+  comm[0] = next(0), set_ring(comm[0], 1);
+  CHECK(duplicates == before + 1, "%d duplicates where proposals differ", duplicates - before);
+  comm[1] = next(0), set_ring(comm[1], 1);
+  CHECK(duplicates == before + 1, "%d duplicates after that", duplicates - before - 1);
+  for (int k = 0; k < 2; k++) call_ring(__LINE__, comm[k], 1, 1), MPI_Comm_free(&comm[k]);
+  if (!test_rank) OK(MPIX_Request_free(&request));
+}
+
 /* each thread makes communicators of its own, so that processes free them in different orders */
 static void *thread(void *parent) {
   for (int round = 0; round < 40; round++) {
@@ -244,6 +267,7 @@ int main(int argc, char **argv) {
   again();
   cycles(argc > 1 ? atoi(argv[1]) : test_size <= 2 ? 10000 : 200);
   if (test_size > 1 && shares) abandoned();
+  if (test_size > 1 && shares) different();
   if (test_size > 1 && (shares || drops_messages)) failed();
   if (getenv("TEST_THREADS") && provided == MPI_THREAD_MULTIPLE) threads();
   cycles(100);

@@ -131,6 +131,8 @@ impl Runner {
     /// neighborhoods serve calls of one operation only, or requests alone.
     fn prepare(&mut self, pool: &ExecutorPool) {
         if self.executors.is_empty() {
+            // most neighborhoods need no more
+            self.executors.reserve_exact(1);
             self.add(self.combine, pool);
         }
         if self.any_order && self.executors.len() == 1 {

@@ -43,7 +43,7 @@ impl Drop for AtEnd {
     }
 }
 
-/// The records of the process; `None` if the environment asks for none when this is called first.
+/// The records of the process; `None` if the environment asked for none at the first call.
 pub fn of_process() -> Option<Arc<Observer>> {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     let settings = SETTINGS.get_or_init(|| Settings::from_environment(environment::variable));

@@ -97,8 +97,10 @@ fn agree_on_objects(
                 return Err(error);
             }
         };
-        let found = store.settle(proposed, gathered.proposed());
-        let prepared = prepared.filter(|_| found.is_some() && gathered.prepared());
+        let all = gathered.proposed();
+        // nothing is kept that what was prepared refers to
+        let prepared = prepared.filter(|_| all[0] == all[1] && gathered.prepared());
+        let found = store.settle(proposed, all);
         let own = found.map_or_else(|| Own::make(comm, gathered.number()), Ok)?;
         return Ok(Agreement { own, gathered, prepared });
     };
@@ -147,7 +149,7 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
 }
 
 /// For each operation, its number, and whether all targets get the same block.
-fn numbered(operations: impl Iterator<Item = Operation>) -> channel::Operations {
+fn numbered(operations: impl Iterator<Item = Operation>) -> channel::Numbered {
     operations.map(|operation| (operation as u64, operation == Operation::Gather)).collect()
 }
 

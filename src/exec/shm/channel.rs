@@ -136,8 +136,8 @@ pub struct Inbound {
 /// The channels of one operation of a neighborhood, as one process sees them.
 pub struct Channels {
     segment: Arc<Segment>,
-    /// Channels to the targets on the node, without the process itself, each once and in matching
-    /// order; likewise for sources.
+    /// Channels to the targets on the node, without the process itself, each once; likewise for
+    /// sources.
     pub outbound: Vec<Outbound>,
     pub inbound: Vec<Inbound>,
     /// Most bytes of a message in an eager buffer.
@@ -269,19 +269,16 @@ fn on_node(list: impl Iterator<Item = (u32, Rank)>, me: Rank, team: &Team) -> Me
 /// they are few.
 type Members = SmallVec<[(Rank, u32); 8]>;
 
-/// Operations: for each its number, and whether all targets get the same message, and so share
-/// their memory. Without an allocation, as above.
-pub type Operations = SmallVec<[(u64, bool); 4]>;
+/// Operations that have channels: for each its number, and whether all targets get the same
+/// message, and so share their memory.
+pub type Numbered = SmallVec<[(u64, bool); 4]>;
 
 /// The channels that a process wants, and the memory of its own that they need.
-///
-/// `bytes` is the most memory for a target. `copied` says which messages are copied from the
-/// sender's memory.
 pub struct Wish {
     team: Arc<Team>,
-    operations: Operations,
+    operations: Numbered,
     copied: Copied,
-    /// Each once and in matching order.
+    /// Each once.
     targets: Members,
     sources: Members,
     /// Bytes of a large buffer, and for the messages to a target.
@@ -293,8 +290,9 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// The wish for a neighborhood. Local.
-    pub fn new(team: &Arc<Team>, n: &Neighborhood, operations: Operations, (bytes, copied): (usize, Copied)) -> Wish {
+    /// The wish for a neighborhood. `bytes` is the most memory for a target. `copied` says which
+    /// messages are copied from the sender's memory. Local.
+    pub fn new(team: &Arc<Team>, n: &Neighborhood, operations: Numbered, (bytes, copied): (usize, Copied)) -> Wish {
         let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
         let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(BESIDE_LARGE + LARGE_BUFFERS * PAGE);
         let large_buffer = (memory - BESIDE_LARGE) / LARGE_BUFFERS / PAGE * PAGE;
@@ -413,8 +411,8 @@ fn location(segment: &Segment, at: *const u8) -> u32 {
 }
 
 /// Makes the channels of all operations of a neighborhood. `generation` counts the communicator's
-/// neighborhoods, equally on all processes, and `marks` are the communicator's. `prepared`: if all
-/// have prepared the same; else `wish` says what this process wants.
+/// neighborhoods, equally on all processes, and `marks` are the communicator's. `prepared` is
+/// what this process has prepared, `None` unless all have prepared the same; then `wish` is called.
 ///
 /// Local if they have. Else collective over the node: the cost of `Segment::reused`, and one
 /// barrier, two where the segment is new. Returns `None` on all processes of the node if there is

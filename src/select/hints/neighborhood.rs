@@ -95,13 +95,13 @@ impl SingleCopy {
     }
 }
 
-/// What a set call found out about the machine. Ignored by comparisons: it follows from the hints
+/// Properties of the machine that a set call found out. Ignored by comparisons: it follows from the hints
 /// and the processes, and a neighborhood that is set with the same ones takes what there is.
 #[derive(Debug, Clone, Default)]
 pub struct Learned {
     /// Its parameters.
     pub machine: Option<(Arc<Loggp>, Origin)>,
-    /// From how many bytes on messages are copied once.
+    /// Least bytes of a message that is copied once.
     pub single_copy: Option<(u64, Origin)>,
 }
 
@@ -136,7 +136,7 @@ pub struct Hints {
     /// Parameters from the site's file. They describe this machine, but not necessarily the
     /// processes of this communicator: processes that share a node may communicate much faster.
     pub site_loggp: Option<Arc<Loggp>>,
-    /// What the set call found out.
+    /// Properties of the machine that the set call found out.
     pub learned: Learned,
     /// `mpix_graph_limit`: maximum number of edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
