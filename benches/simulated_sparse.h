@@ -1,5 +1,5 @@
-/* The cases `sparse`, `nbody` and `bfs` of simulate.c: sparse exchanges, as such, between neighbors,
- * and in a breadth-first search. */
+/* The cases `sparse`, `nbody` and `bfs` of simulate.c: sparse exchanges, as such, between
+ * neighbors, and in a breadth-first search. */
 
 /* Particles that move (DSDE, Figure 6(b): below 5 neighbors): to the next processes of a grid of
    rows of 8, but to the one of them that they leave behind. */

@@ -95,8 +95,9 @@ impl SingleCopy {
     }
 }
 
-/// Properties of the machine that a set call found out. Ignored by comparisons: it follows from the hints
-/// and the processes, and a neighborhood that is set with the same ones takes what there is.
+/// Properties of the machine that a set call found out. Ignored by comparisons: they follow from
+/// the hints and the processes, and a neighborhood that is set with the same ones takes what there
+/// is.
 #[derive(Debug, Clone, Default)]
 pub struct Learned {
     /// Its parameters.
