@@ -28,6 +28,7 @@
 //! |---|---|
 //! | `state` | the executor, its messages and their states |
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
+//! | `channel::connect` | makes the channels, of what processes have prepared or make together |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
 //! | `brief` | calls whose messages are all short |
