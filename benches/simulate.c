@@ -421,11 +421,11 @@ static void sets(job *j) {
   if (simulator_memory) simulator_memory(&now, &most);
   random_graph(j);
   for (int i = 0; i < RANDOM; i++) j->bytes_in[i] = j->bytes_out[i] = 32768;
-  /* measures the machine if the model needs it, on another communicator than that of the first
-     call */
+  /* measures the machine if a schedule needs it that process 0 plans, on another communicator than
+     that of the first call */
   MPI_Comm comm = j->comm;
   MPI_Comm_dup(comm, &j->comm);
-  set(j, is_asked("model") ? "model" : "direct", 0, &model, chosen);
+  set(j, is_asked("model") || is_asked("edge_coloring") ? "model" : "direct", 0, &model, chosen);
   MPI_Comm_free(&j->comm);
   j->comm = comm;
   if (j->me == 0) printf("set calls, random graph, %d edges each way a process\n", RANDOM);
