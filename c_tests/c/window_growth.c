@@ -2,7 +2,9 @@
 #include "memory.h"
 #include "test.h"
 
-enum { ELEMENTS = 1000, WARM = 100000, MANY = 10000000, MOST_KIB = 2048 };
+/* WARM: so many that what processes have for one another is as long as it becomes, however they
+   share cores */
+enum { ELEMENTS = 1000, WARM = 1000000, MANY = 10000000, MOST_KIB = 2048 };
 
 static void operations(MPIX_Sparse_window window, int count) {
   static uint64_t results[ELEMENTS];
