@@ -181,9 +181,11 @@ impl Gathered {
         [self.least[PROPOSED], -self.least[PROPOSED + 1]]
     }
 
-    /// True if all processes have prepared shared memory, and those of each node the same.
+    /// True if all processes have prepared shared memory, of the same objects, and those of each
+    /// node the same.
     pub fn prepared(&self) -> bool {
-        self.least[PREPARED] == 1 && self.sums[DIFFERENCE] == 0
+        let [least, largest] = self.proposed();
+        least == largest && self.least[PREPARED] == 1 && self.sums[DIFFERENCE] == 0
     }
 
     /// A number for new ones.

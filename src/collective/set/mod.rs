@@ -97,10 +97,9 @@ fn agree_on_objects(
                 return Err(error);
             }
         };
-        let all = gathered.proposed();
-        // nothing is kept that what was prepared refers to
-        let prepared = prepared.filter(|_| all[0] == all[1] && gathered.prepared());
-        let found = store.settle(proposed, all);
+        // before objects are kept, which they are only if nothing else refers to them
+        let prepared = prepared.filter(|_| gathered.prepared());
+        let found = store.settle(proposed, gathered.proposed());
         let own = found.map_or_else(|| Own::make(comm, gathered.number()), Ok)?;
         return Ok(Agreement { own, gathered, prepared });
     };
@@ -144,8 +143,8 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
         return None;
     }
     let (copied, _) = single_copies(team, hints).ok()?;
-    let operations = numbered(Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0));
-    Box::new(Wish::new(team, neighborhood, operations, (most_bytes(hints), copied))).prepare()
+    let operations = numbered(requested(*operations));
+    Wish::new(team, neighborhood, operations, (most_bytes(hints), copied)).prepare()
 }
 
 /// For each operation, its number, and whether all targets get the same block.
@@ -181,15 +180,14 @@ impl Call<'_> {
         let agreed = agree::agree(&own.comm, gathered, request, grid)?;
         let (private, team) = (Arc::clone(&own.comm), Arc::clone(&own.team));
         let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
-        let SetCall { neighborhood, mut hints, operations: requested } = request;
+        let SetCall { neighborhood, mut hints, operations: bits } = request;
         let neighborhood = Arc::new(neighborhood);
         let processes = private.size()?;
         let one_node = team.size() == processes;
         let input =
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-        let wanted: SmallVec<[Operation; OPERATIONS]> =
-            Operation::ALL.into_iter().filter(|operation| requested & operation.bit() != 0).collect();
-        let operations = kinds(requested);
+        let wanted: SmallVec<[Operation; OPERATIONS]> = requested(bits).collect();
+        let operations = kinds(bits);
         let unit = hints.weight_unit.unwrap_or(1).into();
         let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
         let Candidates { mut selected, open } = match reused {
@@ -292,9 +290,14 @@ impl Call<'_> {
     }
 }
 
+/// The operations of a set of bits, in their order.
+fn requested(bits: i32) -> impl Iterator<Item = Operation> {
+    Operation::ALL.into_iter().filter(move |operation| bits & operation.bit() != 0)
+}
+
 /// What a schedule has to serve for these operations.
-fn kinds(requested: i32) -> Operations {
-    let wanted = |operation: Operation| requested & operation.bit() != 0;
+fn kinds(bits: i32) -> Operations {
+    let wanted = |operation: Operation| bits & operation.bit() != 0;
     Operations {
         gather: wanted(Operation::Gather),
         alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),

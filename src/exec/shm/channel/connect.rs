@@ -84,7 +84,7 @@ impl Wish {
 
     /// Prepares the channels in memory that the node keeps, if there is room for this process. They
     /// are connected if all processes have prepared them, and have the same word. Local.
-    pub fn prepare(self: Box<Self>) -> Option<Prepared> {
+    pub fn prepare(self) -> Option<Prepared> {
         let wanted = [self.rings, self.memories];
         let memory = self.team.kept().prepare(wanted, self.team.me());
         match &memory {
@@ -93,7 +93,7 @@ impl Wish {
             None if !self.has_edges() && self.team.kept().is_empty() => {}
             None => return None,
         }
-        Some(Prepared { wish: self, memory })
+        Some(Prepared { wish: Box::new(self), memory })
     }
 
     /// Where the processes' doorbells and tables are.
