@@ -138,9 +138,10 @@ extern "C" {
  *
  * The hints that are read here; docs/choosing-a-schedule.md has a table of their values and of what
  * they do. Environment variables of the same names in capitals override them (for `mpix_verify` it
- * is `MPIX_NEIGHBOR_VERIFY`). All but `mpix_round_window` and `mpix_reduce_order` must be the same
- * on all processes. Unknown keys are ignored (with `MPIX_NEIGHBOR_LOG=warn`, those that begin with
- * `mpix_` are named on standard error); unknown values are errors.
+ * is `MPIX_NEIGHBOR_VERIFY`). All but `mpix_reduce_order` must be the same on all processes; of
+ * `mpix_round_window` the value may differ where all give one. Unknown keys are ignored (with
+ * `MPIX_NEIGHBOR_LOG=warn`, those that begin with `mpix_` are named on standard error); unknown
+ * values are errors.
  *
  * - `mpix_schedule`: `auto` (default), `model` (as `auto`, without trial calls), `measure`,
  *   `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
@@ -153,7 +154,8 @@ extern "C" {
  * - `mpix_seed`: seeds random choices (default 1).
  * - `mpix_duplex`: `full` (default) or `half`, whether a process sends and receives in the same
  *   round of `random_rounds`, `edge_coloring` and `distributed_coloring`.
- * - `mpix_round_window`: rounds that may have sends in flight, at least 1 (default 2).
+ * - `mpix_round_window`: rounds that may have sends in flight, at least 1; `auto` (default): 2, or
+ *   1 where trial calls or `measure` find that faster.
  * - `mpix_graph_limit`: the most edges of a graph that process 0 gathers (default 16777216).
  * - `mpix_reduce_order`: `source` (default) or `any`, the order in which blocks are combined.
  * - `mpix_fuse`: `auto` (default), `true` or `false`, whether the blocks of several fields travel
@@ -189,9 +191,9 @@ extern "C" {
  * have neighbors at the same offsets) and `node_aware` serve all operations but
  * `MPIX_NEIGHBOR_REDUCE`.
  *
- * With `mpix_schedule` = `measure`, the first 12 to 482 calls for each algorithm are collective
- * over the processes that edges connect, directly or through others; with `mpix_whole_communicator`
- * over `comm`.
+ * With `mpix_schedule` = `measure`, the first 12 to 482 calls for each schedule are collective over
+ * the processes that edges connect, directly or through others; with `mpix_whole_communicator` over
+ * `comm`.
  *
  * Collective over `comm`.
  *

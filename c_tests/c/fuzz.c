@@ -54,6 +54,7 @@ static void stuck(int signal) {
 static MPI_Info hints(random_stream *shared, random_stream *own, const char *schedule, int whole, int verify, char *text, size_t room) {
   static const char *const memory[] = {"0", "0", "65536", "131072", "1048576"};
   static const char *const presets[] = {"jaguar", "intrepid", "big_red", "meiko_split_c", "meiko_elan"};
+  static const char *const windows[] = {"1", "2", "50"};
   MPI_Info info;
   MPI_Info_create(&info);
   int length = 0;
@@ -73,7 +74,7 @@ static MPI_Info hints(random_stream *shared, random_stream *own, const char *sch
   if (chance(shared, 40)) HINT("mpix_fuse", chance(shared, 50) ? "true" : "false");
   if (chance(shared, 30)) HINT("mpix_transport", "rma");
   if (chance(shared, 30)) HINT("mpix_rma_synchronization", "passive");
-  if (chance(own, 30)) HINT("mpix_round_window", chance(own, 50) ? "2" : "50");
+  if (chance(shared, 30)) HINT("mpix_round_window", windows[below(own, 3)]);
   if (chance(own, 30)) HINT("mpix_reduce_order", "any");
 #undef HINT
   return info;

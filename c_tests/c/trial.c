@@ -19,6 +19,10 @@ static int tags_of_direct[2] = {-1, -1}, learns = -1, direct_messages, other_mes
 static int refused;
 /* seconds that they add to a clock that is otherwise slow */
 static double slow_direct, slow_others, added;
+/* the same for others that follow one without a look at what has arrived, as in rounds that
+   overlap, and for those that do not */
+static double slow_ahead, slow_behind;
+static int is_ahead;
 double MPI_Wtime(void) { return 1e-3 * PMPI_Wtime() + added; }
 
 enum { LONG = 1000 };
@@ -27,7 +31,8 @@ static int note(int count, int tag) {
   if (count < LONG) return MPI_SUCCESS;
   if (learns >= 0) tags_of_direct[learns] = tag;
   if (tag == tags_of_direct[0] || tag == tags_of_direct[1]) direct_messages++, added += slow_direct;
-  else other_messages++, added += slow_others;
+  else other_messages++, added += slow_others + (is_ahead ? slow_ahead : slow_behind);
+  is_ahead = 1;
   return refused > 0 && --refused == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
@@ -37,6 +42,15 @@ int MPI_Isend(const void *from, int count, MPI_Datatype type, int target, int ta
 int MPI_Send_init(const void *from, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   if (note(count, tag)) return MPI_ERR_OTHER;
   return PMPI_Send_init(from, count, type, target, tag, comm, request);
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[]) {
+  is_ahead = 0;
+  return PMPI_Testall(count, requests, done, statuses);
+}
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  is_ahead = 0;
+  return PMPI_Waitall(count, requests, statuses);
 }
 
 /* ---- a graph: from each process to all that come after it at a distance up to `reach` */
@@ -79,6 +93,15 @@ static void exchange(MPI_Comm comm) {
   for (int k = 0; k < reach; k++) send[k] = 1000 * me + targets[k], recv[k] = -1;
   OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, comm));
   for (int k = 0; k < reach; k++) CHECK(sources[k] == MPI_PROC_NULL || recv[k] == 1000 * sources[k] + me, "from %d: %d", sources[k], recv[k]);
+}
+
+/* The same with blocks of LONG bytes. */
+static void long_exchange(MPI_Comm comm) {
+  char *send = calloc(MOST, LONG), *recv = calloc(MOST, LONG);
+  for (int k = 0; k < reach; k++) send[LONG * k] = (char)(10 * me + targets[k]), recv[LONG * k] = -1;
+  OK(MPIX_Neighbor_alltoall(send, LONG, MPI_CHAR, recv, LONG, MPI_CHAR, comm));
+  for (int k = 0; k < reach; k++) CHECK(recv[LONG * k] == (char)(10 * sources[k] + me), "from %d: %d", sources[k], recv[LONG * k]);
+  free(send), free(recv);
 }
 
 static void says(int line, const char *text, const char *expected, const char *name) {
@@ -186,6 +209,34 @@ int main(int argc, char **argv) {
   edges(n - 1, 80000);
   says(__LINE__, set(MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_ACCUMULATE, MPIX_NEIGHBOR_GATHER, NULL, comm), tried, "direct");
   exchange(comm);
+  /* rounds that overlap, or each after the end of the one before */
+  slow_others = 1e-3;
+  for (int strict = 0; strict < 2; strict++) {
+    slow_direct = 4e-3, slow_ahead = strict ? 1e-3 : 0, slow_behind = strict ? 0 : 1e-3;
+    edges(n - 1, 110000 + 50000 * strict);
+    snprintf(text, sizeof text, "%s", set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm));
+    /* between nodes other rounds may send one message at a time anyway */
+    says(__LINE__, text, tried, per_node > 1 ? "" : "edge_coloring");
+    CHECK(!strstr(text, "schedule direct") && (per_node > 1 || !strstr(text, " strict round") == !strict), "%s", text);
+    exchange(comm);
+    /* not where the program says how many may overlap */
+    setenv("MPIX_ROUND_WINDOW", "2", 1);
+    snprintf(text, sizeof text, "%s", set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm));
+    says(__LINE__, text, tried, "");
+    CHECK(!strstr(text, " strict round"), "%s", text);
+    unsetenv("MPIX_ROUND_WINDOW");
+    /* the program's own calls compare them too */
+    slow_direct = 4e-3;
+    text[0] = 0;
+    set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "measure", comm);
+    for (int call = 0; call < 5000 && !strstr(text, "the first calls took"); call++) {
+      long_exchange(comm);
+      OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &(int){0}));
+    }
+    says(__LINE__, text, "the first calls took", "");
+    CHECK(!strstr(text, "schedule direct") && (per_node > 1 || !strstr(text, " strict round") == !strict), "%s", text);
+  }
+  slow_ahead = slow_behind = 0;
   /* edges that are repeated, and to oneself; a request is under way on another communicator */
   slow_direct = 2e-3, slow_others = 1e-3;
   edges(n - 1, 90000);

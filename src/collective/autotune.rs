@@ -3,8 +3,7 @@
 
 use crate::error::Result;
 use crate::mpi::group::Group;
-use crate::schedule::Algorithm;
-use crate::select::{self, Choice, Race, Reason};
+use crate::select::{self, Candidate, Choice, Race, Reason};
 
 /// A comparison in progress between the schedule in use and its rivals.
 pub struct TimedRace<R> {
@@ -75,11 +74,11 @@ impl<R> TimedRace<R> {
     }
 
     /// Puts the fastest candidate in the place of `current`, and returns the choice.
-    pub fn decide(&mut self, current: &mut R, algorithm: impl Fn(&R) -> Algorithm) -> Choice {
+    pub fn decide(&mut self, current: &mut R, candidate: impl Fn(&R) -> Candidate) -> Choice {
         let all = std::iter::once(&*current).chain(&self.rivals);
-        let times: Vec<(Algorithm, f64)> = all.zip(self.race.medians()).map(|(r, t)| (algorithm(r), 1e6 * t)).collect();
+        let times: Vec<(Candidate, f64)> = all.zip(self.race.medians()).map(|(r, t)| (candidate(r), 1e6 * t)).collect();
         let choice = select::fastest(&times, self.reason);
-        let winner = times.iter().position(|t| t.0 == choice.algorithm).unwrap_or(0);
+        let winner = times.iter().position(|t| t.0 == choice.candidate).unwrap_or(0);
         if winner > 0 {
             *current = self.rivals.swap_remove(winner - 1);
         }

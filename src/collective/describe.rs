@@ -4,8 +4,8 @@ use crate::collective::Operation;
 use crate::collective::executors::ExecutorPool;
 use crate::exec::waiting::Waiting;
 use crate::schedule::{ALGORITHMS, Algorithm, Schedule};
-use crate::select::Choice;
 use crate::select::hints::Hints;
+use crate::select::{Candidate, Choice};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// Facts about the schedule in use, readable while a collective runs.
@@ -13,13 +13,13 @@ pub struct Summary {
     choice: Choice,
     rounds: usize,
     messages: usize,
-    /// Names of the schedules that the first calls compare it with.
-    rivals: Vec<&'static str>,
+    /// The schedules that the first calls compare it with.
+    rivals: Vec<Candidate>,
 }
 
 impl Summary {
     /// Summarizes a schedule and the rivals that are still compared with it.
-    pub fn new(choice: Choice, schedule: &Schedule, rivals: Vec<&'static str>) -> Summary {
+    pub fn new(choice: Choice, schedule: &Schedule, rivals: Vec<Candidate>) -> Summary {
         Summary { choice, rounds: schedule.rounds(), messages: schedule.messages(), rivals }
     }
 
@@ -27,15 +27,20 @@ impl Summary {
     pub fn line(&self) -> String {
         let why = match &self.rivals[..] {
             [] => self.choice.why.to_string(),
-            rivals => format!("the first calls compare it with {}", rivals.join(", ")),
+            rivals => {
+                let names: Vec<String> = rivals.iter().map(Candidate::to_string).collect();
+                format!("the first calls compare it with {}", names.join(", "))
+            }
         };
-        let (rounds, messages) = (count(self.rounds, "round", "rounds"), count(self.messages, "message", "messages"));
-        format!("schedule {}: {rounds}, {messages}; {why}", self.choice.algorithm.name())
+        let Candidate { algorithm, strict } = self.choice.candidate;
+        let [one, many] = if strict { ["strict round", "strict rounds"] } else { ["round", "rounds"] };
+        let (rounds, messages) = (count(self.rounds, one, many), count(self.messages, "message", "messages"));
+        format!("schedule {}: {rounds}, {messages}; {why}", algorithm.name())
     }
 
     /// True if calls may run by this algorithm.
     fn has(&self, algorithm: Algorithm) -> bool {
-        self.choice.algorithm == algorithm || self.rivals.contains(&algorithm.name())
+        self.choice.algorithm() == algorithm || self.rivals.iter().any(|rival| rival.algorithm == algorithm)
     }
 
     /// True if calls may run by an algorithm that sends blocks directly to their targets, so that
@@ -81,7 +86,7 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &Summary, hints
 fn sharing(pool: &ExecutorPool, schedule: &Summary) -> String {
     let Some(link) = pool.link() else { return "none".to_owned() };
     if !schedule.shares_memory() {
-        return format!("not used, as the schedule {} passes blocks on by messages", schedule.choice.algorithm.name());
+        return format!("not used, as the schedule {} passes blocks on by messages", schedule.choice.algorithm().name());
     }
     let n = pool.neighborhood();
     let near = |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count();

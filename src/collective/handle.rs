@@ -295,7 +295,7 @@ impl BoundNeighborhood {
         };
         let (first, others): (_, Vec<Runner>) = (runner(first), others.iter().map(runner).collect());
         let race = timed.filter(|_| !others.is_empty()).map(|timed| TimedRace::new(others, timed));
-        let rivals = race.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
+        let rivals = race.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.candidate)).collect();
         let bound = Arc::new(BoundNeighborhood {
             operation,
             directed,
@@ -417,7 +417,7 @@ impl BoundNeighborhood {
 
     /// True if a start posts all messages of a call. The same on all processes.
     pub fn posts_at_once(&self) -> bool {
-        let is_direct = self.runner.borrow().choice.algorithm == Algorithm::Direct;
+        let is_direct = self.runner.borrow().choice.algorithm() == Algorithm::Direct;
         // puts wait until their targets are ready
         is_direct && !self.has_window() && !self.verifies() && self.race.borrow().is_none()
     }
@@ -528,7 +528,7 @@ impl BoundNeighborhood {
             return None;
         }
         let mut runner = self.runner().ok()?;
-        let algorithm = runner.choice.algorithm;
+        let algorithm = runner.choice.algorithm();
         // SAFETY: the caller vouches for the arguments.
         let bound = unsafe { runner.bound(arguments) }?;
         Some(match self.tag(algorithm, &bound.executor) {
@@ -558,7 +558,7 @@ impl BoundNeighborhood {
                 return self.take_turn(buffers)?;
             }
             let mut runner = self.runner()?;
-            let algorithm = runner.choice.algorithm;
+            let algorithm = runner.choice.algorithm();
             let bound = runner.bind(buffers, &self.pool)?;
             let tag = self.tag(algorithm, &bound.executor)?;
             self.execute(bound, tag)
@@ -586,7 +586,7 @@ impl BoundNeighborhood {
             return Err(Error::Internal("there is nothing to compare".into()).into());
         };
         let result = comparison.take_turn(&mut runner, |candidate, group| {
-            let algorithm = candidate.choice.algorithm;
+            let algorithm = candidate.choice.algorithm();
             // erroneous arguments take no turn: they are found before anything is sent
             // SAFETY: the caller vouches for the buffers.
             let bound = unsafe { candidate.bind(buffers, &self.pool) }?;
@@ -600,7 +600,7 @@ impl BoundNeighborhood {
             Ok((result, mpi::time() - begin))
         })?;
         if comparison.is_complete() {
-            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);
+            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.candidate);
             runner.choice = choice;
             *race = None;
             *self.summary() = Summary::new(choice, &runner.schedule, Vec::new());

@@ -111,7 +111,8 @@ fn notice(hints: &Hints) -> (Notice, String) {
 /// end. Collective: a reduction.
 fn fenced(puts: &[Algorithm], selected: &[Selected], comm: &Comm) -> Result<Vec<(Algorithm, u32)>> {
     let rounds = |algorithm: Algorithm| {
-        let schedule = selected.iter().find(|selected| selected.choice.algorithm == algorithm).map(|selected| &selected.schedule);
+        let schedule =
+            selected.iter().find(|selected| selected.choice.algorithm() == algorithm).map(|selected| &selected.schedule);
         let last = schedule.and_then(|schedule| schedule.rounds().checked_sub(1).map(|last| schedule.number(last)));
         last.map_or(0, |last| i64::from(last) + 1)
     };
@@ -227,7 +228,7 @@ pub fn choose(
 ) -> Result<Vec<Arc<Transport>>> {
     let (mut puts, mut others) = (SmallVec::new(), SmallVec::new());
     for Selected { choice, .. } in selected {
-        let algorithm = choice.algorithm;
+        let algorithm = choice.algorithm();
         match why_not(algorithm) {
             None => puts.push(algorithm),
             Some(why) => others.push((algorithm, why)),

@@ -3,9 +3,9 @@
 
 use super::kept::Memory;
 use crate::error::Result;
-use crate::schedule::{Algorithm, Operations};
+use crate::schedule::Operations;
 use crate::select::hints::Hints;
-use crate::select::{Choice, Outline};
+use crate::select::{Candidate, Choice, Outline};
 use crate::util::cast::{to_usize, whole};
 
 static MEMORY: Memory<Alike, Choice> = Memory::new();
@@ -32,8 +32,7 @@ pub struct Alike {
     /// Number of edges between nodes, by its logarithm; `None` where the graph is not known.
     far: Option<usize>,
     /// What is compared.
-    close: Vec<Algorithm>,
-    window: u32,
+    close: Vec<Candidate>,
     /// All hints that are equal on all processes.
     hints: i64,
 }
@@ -41,11 +40,11 @@ pub struct Alike {
 impl Alike {
     /// Describes a neighborhood of `processes` processes for which `close` would be compared.
     /// `far`: the number of edges between nodes, if it is known.
-    pub fn new(hints: &Hints, outline: Outline, processes: u32, calls: Calls, far: Option<u64>, close: &[Algorithm]) -> Alike {
+    pub fn new(hints: &Hints, outline: Outline, processes: u32, calls: Calls, far: Option<u64>, close: &[Candidate]) -> Alike {
         let unit = u64::from(hints.weight_unit.unwrap_or(1));
         let sizes = [outline.edges, outline.heaviest.saturating_mul(unit), outline.busiest.saturating_mul(unit)];
         let mut close = close.to_vec();
-        close.sort_unstable_by_key(|&algorithm| algorithm as usize);
+        close.sort_unstable_by_key(|&Candidate { algorithm, strict }| (algorithm as usize, strict));
         Alike {
             processes,
             calls,
@@ -53,7 +52,6 @@ impl Alike {
             sizes: sizes.map(step),
             far: far.map(step),
             close,
-            window: hints.window,
             hints: hints.agreed(),
         }
     }
@@ -77,6 +75,7 @@ pub fn remember(alike: Alike, choice: Choice) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Algorithm;
     use crate::select::hints::Synchronization;
 
     #[test]
@@ -84,7 +83,7 @@ mod tests {
         let operations = Operations { gather: false, alltoall: true, reduce: false };
         let outline =
             Outline { edges: 1000, weighted: true, heaviest: 1000, busiest: 26_000, one_node: false, operations, nodes: 4 };
-        let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring]);
+        let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring].map(Candidate::from));
         let calls = Calls { gathers: false, sharing: 2 };
         let far = Some(500);
         let one = Alike::new(&hints, outline, 8, calls, far, &both);
@@ -99,8 +98,9 @@ mod tests {
             Alike::new(&hints, outline, 16, calls, far, &both),
             Alike::new(&hints, outline, 8, Calls { sharing: 4, ..calls }, far, &both),
             Alike::new(&hints, outline, 8, Calls { gathers: true, ..calls }, far, &both),
-            Alike::new(&hints, outline, 8, calls, far, &[Algorithm::Direct, Algorithm::Combining]),
-            Alike::new(&Hints { window: 1, ..Hints::default() }, outline, 8, calls, far, &both),
+            Alike::new(&hints, outline, 8, calls, far, &[Algorithm::Direct, Algorithm::Combining].map(Candidate::from)),
+            Alike::new(&hints, outline, 8, calls, far, &[both[0], Candidate { strict: true, ..both[1] }]),
+            Alike::new(&Hints { window: Some(1), ..Hints::default() }, outline, 8, calls, far, &both),
             Alike::new(&Hints { weight_unit: Some(8), ..Hints::default() }, outline, 8, calls, far, &both),
             Alike::new(&Hints { rma_synchronization: Synchronization::Fence, ..Hints::default() }, outline, 8, calls, far, &both),
         ] {

@@ -45,7 +45,7 @@ impl Schedule {
             Block::Output(entry) => moved[entry as usize],
             other => other,
         };
-        let mut folded = Schedule::new(self.algorithm());
+        let mut folded = Schedule::new(self.algorithm()).with_strict_rounds(self.is_strict());
         let mut homes = vec![None; moved.len()];
         arrivals.iter().for_each(|&(entry, _)| homes[entry as usize] = Some(moved[entry as usize]));
         folded.homes = Some(homes);

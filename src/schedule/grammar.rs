@@ -92,6 +92,7 @@ impl Op {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     algorithm: Algorithm,
+    strict: bool,
     ops: Vec<Op>,
     /// `ends[r]`: index in `ops` after the last operation of the r-th stored round.
     ends: Vec<u32>,
@@ -112,6 +113,7 @@ impl Schedule {
     pub fn new(algorithm: Algorithm) -> Self {
         Schedule {
             algorithm,
+            strict: false,
             ops: Vec::new(),
             ends: Vec::new(),
             numbers: Vec::new(),
@@ -226,6 +228,19 @@ impl Schedule {
         rest
     }
 
+    /// Sets whether a process ends each round, receives included, before it begins the next one; if
+    /// not, rounds may overlap where nothing forbids it.
+    #[must_use]
+    pub fn with_strict_rounds(mut self, strict: bool) -> Schedule {
+        self.strict = strict;
+        self
+    }
+
+    /// True if a process ends each round before it begins the next one.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// The algorithm that built the schedule.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
@@ -252,7 +267,7 @@ impl Schedule {
     #[must_use]
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
         let (contents, packets, homes) = (self.contents.clone(), self.packets.clone(), self.homes.clone());
-        let mut rest = Schedule { contents, packets, homes, ..Schedule::new(self.algorithm) };
+        let mut rest = Schedule { contents, packets, homes, strict: self.strict, ..Schedule::new(self.algorithm) };
         for r in 0..self.rounds() {
             let ops: Vec<Op> = self.round(r).iter().copied().filter(&mut keep).collect();
             rest.push_round_at(self.number(r), ops);

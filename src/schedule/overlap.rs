@@ -6,8 +6,12 @@ use super::grammar::{Block, Op, Schedule};
 use super::part::Part;
 
 /// Returns true if receives may be posted, and sends started, before earlier rounds are complete:
-/// everything sent or copied is the caller's input, and no block is written after it was complete.
+/// rounds are not strict, everything sent or copied is the caller's input, and no block is written
+/// after it was complete.
 pub fn may_overlap(schedule: &Schedule) -> bool {
+    if schedule.is_strict() {
+        return false;
+    }
     let mut complete: HashSet<Block> = HashSet::new();
     let mut come: HashMap<Block, u64> = HashMap::new();
     schedule.ops().iter().all(|op| match *op {
@@ -30,7 +34,7 @@ fn write(block: Block, part: Part, complete: &mut HashSet<Block>, come: &mut Has
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::Algorithm;
+    use crate::schedule::{Algorithm, FoldOrder};
 
     fn schedule(rounds: &[&[Op]]) -> Schedule {
         let mut schedule = Schedule::new(Algorithm::Direct);
@@ -45,7 +49,12 @@ mod tests {
         let (input, output, scratch) = (Block::Input(0), Block::Output(0), Block::Scratch(0));
         let part = |begin, end| Op::Recv { from: 1, into: scratch, part: Part::new(begin, end, 4) };
         let fold = Op::Reduce { from: scratch, into: output };
-        assert!(may_overlap(&schedule(&[&[part(2, 4), Op::send(1, input)], &[part(0, 2), Op::recv(2, output), fold]])));
+        let both = schedule(&[&[part(2, 4), Op::send(1, input)], &[part(0, 2), Op::recv(2, output), fold]]);
+        assert!(may_overlap(&both));
+        let strict = both.with_strict_rounds(true);
+        assert!(
+            !may_overlap(&strict) && !may_overlap(&strict.retained(|_| true)) && !may_overlap(&strict.folded(FoldOrder::Source))
+        );
         // forwarding
         assert!(!may_overlap(&schedule(&[&[Op::recv(1, scratch)], &[Op::send(2, scratch)]])));
         assert!(!may_overlap(&schedule(&[&[Op::recv(1, scratch)], &[Op::Copy { from: scratch, into: output }]])));

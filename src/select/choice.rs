@@ -33,13 +33,46 @@ pub enum Reason {
     Tried(f64, f64),
 }
 
+/// A schedule that may be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// True if a process ends each round before it begins the next one. False: as the window says.
+    pub strict: bool,
+}
+
+impl From<Algorithm> for Candidate {
+    fn from(algorithm: Algorithm) -> Candidate {
+        Candidate { algorithm, strict: false }
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.algorithm.name(), if self.strict { " in strict rounds" } else { "" })
+    }
+}
+
 /// A choice and its reason.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The algorithm.
-    pub algorithm: Algorithm,
+    /// What was chosen.
+    pub candidate: Candidate,
     /// The reason.
     pub why: Reason,
+}
+
+impl Choice {
+    /// The choice of an algorithm.
+    pub fn new(candidate: impl Into<Candidate>, why: Reason) -> Choice {
+        Choice { candidate: candidate.into(), why }
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.candidate.algorithm
+    }
 }
 
 impl fmt::Display for Reason {

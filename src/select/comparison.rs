@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::hints::Hints;
-use super::{Choice, Reason, SAMPLED, forbidden, gathers};
+use super::{Candidate, Choice, Reason, SAMPLED, add_strict, forbidden, gathers, in_rounds};
 use crate::error::{Error, Result};
 use crate::model::{Loggp, Options, predict_on};
 use crate::schedule::rounds::far_edges;
@@ -34,9 +34,10 @@ pub struct Comparison {
     /// The algorithm with the lowest predicted time; `direct` if no other is clearly faster.
     pub choice: Choice,
     /// All that a trial should compare, the choice first: `direct`, and of the others those with
-    /// predicted times close to the lowest one. Of rounds only the fastest, and `edge_coloring`:
-    /// it keeps messages between nodes apart where the model sees no difference.
-    pub close: Vec<Algorithm>,
+    /// predicted times close to the lowest one. Of rounds only the fastest, and `edge_coloring`: it
+    /// keeps messages between nodes apart where the model sees no difference. One of them also in
+    /// strict rounds.
+    pub close: Vec<Candidate>,
 }
 
 /// Directions, if all edges have them.
@@ -160,19 +161,20 @@ pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
         }
     }
     let (algorithm, time, direct) = lowest(times.iter().copied());
-    let choice = Choice { algorithm, why: Reason::Predicted(time, direct) };
+    let choice = Choice::new(algorithm, Reason::Predicted(time, direct));
     let mut close = close(algorithm, &times);
     if graph.max_degree() < 2 {
         // one message has no order
         close.retain(|&other| other == Algorithm::Direct || other == algorithm || other.entry().forwards());
     }
+    let mut close = close.into_iter().map(Candidate::from).collect();
+    add_strict(hints, &mut close);
     Ok(Comparison { choice, close })
 }
 
 /// The algorithms worth a trial; see [`Comparison`].
 fn close(choice: Algorithm, times: &[(Algorithm, f64, f64)]) -> Vec<Algorithm> {
     let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
-    let is_round = |algorithm: Algorithm| algorithm != Algorithm::Direct && !algorithm.entry().forwards();
     let mut sorted: Vec<&(Algorithm, f64, f64)> =
         times.iter().filter(|t| t.0 == Algorithm::Direct || CLOSE * t.1 <= least).collect();
     // of rounds that take the same, those whose order is chosen by what each process has to do
@@ -180,7 +182,7 @@ fn close(choice: Algorithm, times: &[(Algorithm, f64, f64)]) -> Vec<Algorithm> {
     sorted.sort_by(|a, b| (a.0 != choice).cmp(&(b.0 != choice)).then(rank(a).total_cmp(&rank(b))));
     let mut close = Vec::new();
     for &&(algorithm, ..) in &sorted {
-        if !is_round(algorithm) || algorithm == Algorithm::EdgeColoring || !close.iter().any(|&other| is_round(other)) {
+        if !in_rounds(algorithm) || algorithm == Algorithm::EdgeColoring || !close.iter().any(|&other| in_rounds(other)) {
             close.push(algorithm);
         }
     }
@@ -203,20 +205,21 @@ fn shares_links(nodes: Option<&Locality>, machine: &Loggp) -> bool {
     machine.sharing.known() > 0 && nodes.is_some_and(|nodes| gathers(nodes.processes(), nodes.nodes()))
 }
 
-/// Returns the algorithm with the lowest time, its time, and that of `direct`. Each one comes with
+/// Returns the schedule with the lowest time, its time, and that of `direct`. Each one comes with
 /// its time, and the part of the time of `direct` that it must stay below.
-fn lowest(times: impl Iterator<Item = (Algorithm, f64, f64)> + Clone) -> (Algorithm, f64, f64) {
-    let direct = times.clone().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
+fn lowest<T: Copy + PartialEq + From<Algorithm>>(times: impl Iterator<Item = (T, f64, f64)> + Clone) -> (T, f64, f64) {
+    let by_direct = T::from(Algorithm::Direct);
+    let direct = times.clone().find(|t| t.0 == by_direct).map_or(f64::INFINITY, |t| t.1);
     let clear = times.filter(|t| t.1 < t.2 * direct);
-    let best = clear.fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { (t.0, t.1) } else { best });
+    let best = clear.fold((by_direct, direct), |best, t| if t.1 < best.1 { (t.0, t.1) } else { best });
     (best.0, best.1, direct)
 }
 
 /// Chooses by measured times, in microseconds. Because measurements have errors, an algorithm must
 /// be clearly faster than `direct`. `reason` gets the time of the choice, and that of `direct`.
-pub fn fastest(times: &[(Algorithm, f64)], reason: fn(f64, f64) -> Reason) -> Choice {
-    let (algorithm, time, direct) = lowest(times.iter().map(|&(algorithm, time)| (algorithm, time, CLEARLY)));
-    Choice { algorithm, why: reason(time, direct) }
+pub fn fastest(times: &[(Candidate, f64)], reason: fn(f64, f64) -> Reason) -> Choice {
+    let (candidate, time, direct) = lowest(times.iter().map(|&(candidate, time)| (candidate, time, CLEARLY)));
+    Choice { candidate, why: reason(time, direct) }
 }
 
 #[cfg(test)]
@@ -249,7 +252,7 @@ mod tests {
         assert_eq!(of(Direct, &[(Direct, 9.0), (Combining, 8.9)]), [Direct, Combining]);
         // one message for each process
         let graph = Graph::from_edges(3, &[(0, 1, 1 << 20), (1, 2, 1 << 20), (2, 0, 1 << 20)]);
-        assert_eq!(compare(&Hints::default(), &Case::of(&graph, ALLTOALL)).unwrap().close, [Direct]);
+        assert_eq!(compare(&Hints::default(), &Case::of(&graph, ALLTOALL)).unwrap().close, [Direct.into()]);
     }
 
     /// A part of a grid chooses what the whole grid chooses, at the same predicted times, in
@@ -278,12 +281,12 @@ mod tests {
                 let (Reason::Predicted(a, direct), Reason::Predicted(b, direct_of_part)) = (whole.why, part.why) else {
                     panic!()
                 };
-                assert_eq!(whole.algorithm, part.algorithm, "{shape:?} {unit}: {a} {b} {direct} {direct_of_part}");
+                assert_eq!(whole.candidate, part.candidate, "{shape:?} {unit}: {a} {b} {direct} {direct_of_part}");
                 // a node at the end of a row of the part has fewer processes than one of the grid
                 let near =
                     |one: f64, other: f64| one.max(other) / one.min(other) < if nodes.is_some() { 1.35 } else { 1.000_001 };
                 assert!(near(a, b) && near(direct, direct_of_part), "{shape:?} {unit}: {a} {b} {direct} {direct_of_part}");
-                chosen.push(whole.algorithm);
+                chosen.push(whole.algorithm());
             }
         }
         assert!(chosen.contains(&Algorithm::Combining) && chosen.contains(&Algorithm::Direct), "{chosen:?}");

@@ -28,15 +28,15 @@ fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
     let asked = Hints { origins: of_environment, ..only(Algorithm::DimensionOrder) };
     let e = select(&asked, &input, FEW).unwrap_err().to_string();
     assert!(e.ends_with(" (the environment variable MPIX_SCHEDULE asks for it)"), "{e}");
-    assert!(!candidates(&Hints::default(), &input, FEW).contains(&Algorithm::DimensionOrder));
+    assert!(!candidates(&Hints::default(), &input, FEW).contains(&Algorithm::DimensionOrder.into()));
     input.directions = Some(&[0, 1]);
-    let asked = |algorithm| Next::Take(Choice { algorithm, why: Reason::Asked });
+    let asked = |algorithm| Next::Take(Choice::new(algorithm, Reason::Asked));
     assert_eq!(select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap(), asked(Algorithm::DimensionOrder));
     let few = Hints { graph_limit: 9, ..only(Algorithm::RandomRounds) };
     let e = select(&few, &input, FEW).unwrap_err().to_string();
     assert!(e.contains("10 edges are more than mpix_graph_limit = 9"), "{e}");
-    assert!(!candidates(&few, &input, FEW).contains(&Algorithm::EdgeColoring));
-    let negotiated = Choice { algorithm: Algorithm::DistributedColoring, why: Reason::Negotiated(10) };
+    assert!(!candidates(&few, &input, FEW).contains(&Algorithm::EdgeColoring.into()));
+    let negotiated = Choice::new(Algorithm::DistributedColoring, Reason::Negotiated(10));
     let few = Hints { graph_limit: 9, ..only(Algorithm::EdgeColoring) };
     assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
 }
@@ -56,15 +56,15 @@ fn trees_only_where_they_are_allowed() {
     assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
     assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only"));
     assert!(reason(&promised, None, alone).contains("only one process sends"));
-    let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Reason::Asked };
+    let choice = Choice::new(Algorithm::ScatterOptimal, Reason::Asked);
     assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
-    assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
-    assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial));
+    assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial.into()));
+    assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial.into()));
     // blocks of 8 bytes: it helps a source of 39 messages if others forward them
     let auto = |whole_communicator| Hints { whole_communicator, ..jaguar() };
     let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
     assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-    let chosen = |hints, outline: Outline| compare(&hints, &Case::of(&graph, outline.operations)).unwrap().choice.algorithm;
+    let chosen = |hints, outline: Outline| compare(&hints, &Case::of(&graph, outline.operations)).unwrap().choice.algorithm();
     assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
     assert_eq!(chosen(auto(true), both), Algorithm::Direct);
     assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
@@ -101,7 +101,7 @@ fn messages_are_combined_where_that_pays() {
         (8, ALL, false),
     ] {
         let choice = chosen(bytes, operations);
-        assert_eq!(choice.algorithm == Algorithm::Combining, combined, "{bytes} bytes, {operations:?}: {}", choice.why);
+        assert_eq!(choice.algorithm() == Algorithm::Combining, combined, "{bytes} bytes, {operations:?}: {}", choice.why);
     }
 }
 
@@ -121,13 +121,13 @@ fn nodes_only_where_they_matter() {
     assert!(reason(&promised, FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
     assert!(reason(&Hints { graph_limit: 9, ..promised.clone() }, on(4)).contains("more than mpix_graph_limit = 9"));
     for nodes in [1, 4, 32] {
-        let choice = Choice { algorithm: Algorithm::NodeAware, why: Reason::Asked };
+        let choice = Choice::new(Algorithm::NodeAware, Reason::Asked);
         assert_eq!(select(&promised, &input, on(nodes)).unwrap(), Next::Take(choice));
     }
     let auto = Hints { whole_communicator: true, ..jaguar() };
     for (nodes, compared) in [(1, false), (2, true), (31, true), (32, false)] {
         assert_eq!(select(&auto, &input, on(nodes)).unwrap() == Next::Compare, compared, "{nodes} nodes");
-        assert_eq!(candidates(&auto, &input, on(nodes)).contains(&Algorithm::NodeAware), compared, "{nodes} nodes");
+        assert_eq!(candidates(&auto, &input, on(nodes)).contains(&Algorithm::NodeAware.into()), compared, "{nodes} nodes");
     }
     let unweighted = |hints: Hints| (hints, Outline { weighted: false, ..on(0) });
     let measure = Hints { schedule: ScheduleHint::Measure, ..auto.clone() };
@@ -150,10 +150,10 @@ fn nodes_only_where_they_matter() {
         let nodes = Some(Nodes { nodes: &nodes, share_memory: false });
         compare(hints, &Case { nodes, ..Case::of(&graph, ALLTOALL) }).unwrap().choice
     };
-    assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
-    assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
-    assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
-    assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    assert_eq!(chosen(&auto, 8).algorithm(), Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
+    assert_eq!(chosen(&Hints::default(), 8).algorithm(), Algorithm::Direct);
+    assert_eq!(chosen(&auto, 32).algorithm(), Algorithm::Direct);
+    assert_eq!(chosen(&auto, 1).algorithm(), Algorithm::Direct);
 }
 
 /// Algorithms that forward are an error for blocks on a device: they are used only if a hint
@@ -165,7 +165,7 @@ fn nothing_is_passed_on_unasked_where_blocks_may_lie_on_devices() {
     let outline = Outline { nodes: 3, operations: ALLTOALL, ..FEW };
     let forwards = |devices| {
         let hints = Hints { devices, whole_communicator: true, ..Hints::default() };
-        candidates(&hints, &input, outline).iter().any(|a| a.entry().forwards())
+        candidates(&hints, &input, outline).iter().any(|candidate| candidate.algorithm.entry().forwards())
     };
     assert!(forwards(false) && !forwards(true));
     let schedule = ScheduleHint::Only(Algorithm::NodeAware);
@@ -185,7 +185,7 @@ fn combining_only_where_it_is_allowed() {
     let reason = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap_err().to_string();
     assert!(reason(&asked, Some(&stencil), FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
     assert!(reason(&asked, None, alltoall).contains("neighbors at the same offsets"));
-    let choice = Next::Take(Choice { algorithm: Algorithm::Combining, why: Reason::Asked });
+    let choice = Next::Take(Choice::new(Algorithm::Combining, Reason::Asked));
     assert_eq!(select(&asked, &input(Some(&stencil)), alltoall).unwrap(), choice);
     let diagonal = |from: u32| (from, from / 4 % 4 * 4 + from / 16 * 16 + (from + 1) % 4, 8);
     let diagonals: Vec<_> = (0..64).map(diagonal).map(|(from, to, weight)| (from, (to + 16) % 64, weight)).collect();
@@ -199,8 +199,8 @@ fn combining_only_where_it_is_allowed() {
     let auto = |stencil| select(&jaguar(), &input(stencil), weighted).unwrap();
     assert_eq!(auto(Some(&stencil)), Next::Compare);
     assert!(matches!(auto(Some(&open)), Next::Take(_)));
-    assert!(candidates(&Hints::default(), &input(Some(&stencil)), alltoall).contains(&Algorithm::Combining));
-    assert!(!candidates(&Hints::default(), &input(Some(&stencil)), FEW).contains(&Algorithm::Combining));
+    assert!(candidates(&Hints::default(), &input(Some(&stencil)), alltoall).contains(&Algorithm::Combining.into()));
+    assert!(!candidates(&Hints::default(), &input(Some(&stencil)), FEW).contains(&Algorithm::Combining.into()));
     // the library looks for it only if it can be chosen
     for (hints, outline, looked) in [
         (jaguar(), weighted, true),
@@ -221,7 +221,7 @@ fn combining_only_where_it_is_allowed() {
 fn the_graph_is_looked_at_where_sizes_are_known() {
     let n = Neighborhood::from_ranks(0, &[0], &[0]);
     let input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
-    let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
+    let direct = |why| Next::Take(Choice::new(Algorithm::Direct, why));
     assert_eq!(select(&jaguar(), &input, FEW).unwrap(), direct(Reason::Unweighted));
     let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
     assert_eq!(select(&jaguar(), &input, weighted).unwrap(), Next::Compare);
@@ -233,6 +233,15 @@ fn the_graph_is_looked_at_where_sizes_are_known() {
     assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
     let small = Outline { weighted: true, ..FEW };
     assert_eq!(select(&jaguar(), &input, small).unwrap(), direct(Reason::Eager(Loggp::default().eager)));
+    // several messages that no receiver keeps waiting: by trial calls, which are not for all
+    let queued = Outline { weighted: true, heaviest: QUEUED, busiest: 2 * QUEUED, ..FEW };
+    assert_eq!(select(&jaguar(), &input, queued).unwrap(), Next::Compare);
+    let model = Hints { schedule: ScheduleHint::Model, ..jaguar() };
+    let shorter = Outline { heaviest: QUEUED - 1, ..queued };
+    let single = Outline { busiest: QUEUED, ..queued };
+    for (hints, outline) in [(&model, queued), (&known, queued), (&jaguar(), shorter), (&jaguar(), single)] {
+        assert_eq!(select(hints, &input, outline).unwrap(), direct(Reason::Eager(Loggp::default().eager)), "{outline:?}");
+    }
     let large = Outline { edges: 1 << 40, heaviest: 5, ..weighted };
     assert_eq!(select(&unit, &input, large).unwrap(), direct(Reason::Large(1 << 40)));
     let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
@@ -251,13 +260,15 @@ fn large_graphs_are_compared_where_that_pays() {
     let hints = Hints { weight_unit: Some(1 << 20), ..jaguar() };
     let of = |edges, busiest| Outline { edges, weighted: true, heaviest: 1, busiest, operations: ALLTOALL, ..FEW };
     let next = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap();
-    let direct = |edges| Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Large(edges) });
+    let direct = |edges| Next::Take(Choice::new(Algorithm::Direct, Reason::Large(edges)));
     // what the model alone does; and trial calls just where it takes `direct`
     let chosen = |hints: &Hints, stencil, outline: Outline| {
         let alone = next(&Hints { schedule: ScheduleHint::Model, ..hints.clone() }, stencil, outline);
         if alone == direct(outline.edges) && hints.known_machine().is_some() {
             let Comparison { choice, close } = compare_large(hints, stencil, outline).unwrap();
-            assert_eq!((alone, &close[..]), (Next::Take(choice), &[Algorithm::Direct, Algorithm::DistributedColoring][..]));
+            let negotiated = Algorithm::DistributedColoring;
+            let strict = Candidate { algorithm: negotiated, strict: true };
+            assert_eq!((alone, &close[..]), (Next::Take(choice), &[choice.candidate, negotiated.into(), strict][..]));
             assert_eq!(next(hints, stencil, outline), Next::Compare);
             let single = Outline { busiest: outline.heaviest, ..outline };
             for outline in [single, Outline { one_node: true, ..outline }] {
@@ -291,7 +302,7 @@ fn large_graphs_are_compared_where_that_pays() {
 fn unknown_parameters_choose_direct() {
     let n = Neighborhood::from_ranks(0, &[0], &[0]);
     let input = Input { neighborhood: &n, processes: 8, directions: None, star: None, stencil: None };
-    let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
+    let direct = |why| Next::Take(Choice::new(Algorithm::Direct, why));
     for heaviest in [1, 1 << 10, 1 << 30] {
         let weighted = Outline { weighted: true, heaviest, ..FEW };
         let near = Outline { one_node: true, ..weighted };
@@ -380,11 +391,11 @@ fn never_predicted_worse_than_direct_and_better_where_messages_collide() {
     let compare_all =
         |graph: &Graph| compare(&Hints::default(), &Case::of(graph, FEW.operations)).map(|compared| compared.choice);
     let choice = compare_all(&edges(1_000_000)).unwrap();
-    assert_ne!(choice.algorithm, Algorithm::Direct);
+    assert_ne!(choice.algorithm(), Algorithm::Direct);
     let Reason::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
     assert!(time < direct);
     assert!(choice.why.to_string().contains("against"));
-    assert_eq!(compare_all(&edges(8)).unwrap().algorithm, Algorithm::Direct);
+    assert_eq!(compare_all(&edges(8)).unwrap().algorithm(), Algorithm::Direct);
     for weight in [1, 1000, 30_000, 200_000] {
         let graph = edges(weight);
         let choice = compare_all(&graph).unwrap();
@@ -393,23 +404,48 @@ fn never_predicted_worse_than_direct_and_better_where_messages_collide() {
             let schedules = world_schedules(algorithm, &world, None, &hints.tuning()).unwrap();
             predict(&world, &schedules, 1, &hints.machine(), &Options::default()).unwrap()
         };
-        let (time, direct) = (predicted(choice.algorithm), predicted(Algorithm::Direct));
+        let (time, direct) = (predicted(choice.algorithm()), predicted(Algorithm::Direct));
         assert_eq!(choice.why, Reason::Predicted(time, direct), "{weight}");
-        assert!(time <= direct, "{weight}: {time} by {:?}, {direct}", choice.algorithm);
+        assert!(time <= direct, "{weight}: {time} by {:?}, {direct}", choice.algorithm());
     }
+}
+
+/// Where the window is left to the library, one schedule also runs in strict rounds.
+#[test]
+fn strict_rounds_are_tried() {
+    use Algorithm::{Combining, Direct, DistributedColoring, EdgeColoring, LinearPermutation, RandomRounds};
+    let strict = |hints: &Hints, algorithms: &[Algorithm]| {
+        let mut all: Vec<Candidate> = algorithms.iter().copied().map(Candidate::from).collect();
+        add_strict(hints, &mut all);
+        all.iter().filter(|candidate| candidate.strict).map(|candidate| candidate.algorithm).collect::<Vec<_>>()
+    };
+    let auto = Hints::default();
+    assert_eq!(strict(&auto, &[RandomRounds, Direct, EdgeColoring]), [EdgeColoring]);
+    assert_eq!(strict(&auto, &[Direct, LinearPermutation, DistributedColoring]), [DistributedColoring]);
+    assert_eq!(strict(&auto, &[RandomRounds, LinearPermutation, Direct]), [RandomRounds]);
+    assert_eq!(strict(&auto, &[Direct, Combining]), []);
+    let given = Hints { window: Some(2), ..Hints::default() };
+    let puts = Hints { transport: Transport::Auto, ..Hints::default() };
+    assert!([given, puts].iter().all(|hints| strict(hints, &[Direct, EdgeColoring]).is_empty()));
+    // each way to several schedules
+    let n = Neighborhood::from_ranks(0, &[1, 2], &[1, 2]);
+    let input = Input { neighborhood: &n, processes: 3, directions: None, star: None, stencil: None };
+    let both = |all: &[Candidate]| [false, true].map(|strict| all.iter().any(|candidate| candidate.strict == strict));
+    assert_eq!(both(&candidates(&auto, &input, FEW)), [true; 2]);
+    let large = Outline { edges: 1 << 25, ..FEW };
+    assert_eq!(both(&compare_large(&auto, None, large).unwrap().close), [true; 2]);
+    let graph = Graph::from_edges(3, &[(0, 1, 1 << 20), (0, 2, 1 << 20), (1, 2, 1 << 20), (2, 1, 1 << 20)]);
+    assert_eq!(both(&compare(&auto, &Case::of(&graph, ALLTOALL)).unwrap().close), [true; 2]);
 }
 
 #[test]
 fn measured_times_must_differ_clearly() {
-    let times = |other| [(Algorithm::Direct, 100.0), (Algorithm::RandomRounds, other), (Algorithm::EdgeColoring, 99.0)];
-    assert_eq!(
-        fastest(&times(97.0), Reason::Measured),
-        Choice { algorithm: Algorithm::Direct, why: Reason::Measured(100.0, 100.0) }
-    );
-    assert_eq!(
-        fastest(&times(90.0), Reason::Measured),
-        Choice { algorithm: Algorithm::RandomRounds, why: Reason::Measured(90.0, 100.0) }
-    );
+    let times = |other| {
+        let strict = Candidate { algorithm: Algorithm::RandomRounds, strict: true };
+        [(Algorithm::Direct.into(), 100.0), (strict, other), (Algorithm::RandomRounds.into(), 99.0)]
+    };
+    assert_eq!(fastest(&times(97.0), Reason::Measured), Choice::new(Algorithm::Direct, Reason::Measured(100.0, 100.0)));
+    assert_eq!(fastest(&times(90.0), Reason::Measured), Choice::new(times(90.0)[1].0, Reason::Measured(90.0, 100.0)));
 }
 
 /// With directions, `dimension_order` is among the candidates.

@@ -10,7 +10,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::group::Group;
 use crate::schedule::{ALGORITHMS, Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Case, Choice, Comparison, Directions, Outline, Reason};
+use crate::select::{self, Candidate, Case, Choice, Comparison, Directions, Outline, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -101,7 +101,7 @@ pub struct Compared {
     /// The choice.
     pub choice: Choice,
     /// Schedules that trial calls are to compare, the choice first; none if the choice stands.
-    pub rivals: Vec<Algorithm>,
+    pub rivals: Vec<Candidate>,
 }
 
 /// Lets process 0 compare predicted times, where the graph is not too large, and broadcasts its
@@ -114,7 +114,7 @@ pub fn compare(
     hints: &Hints,
     input: &Input,
     outline: Outline,
-    alike: impl Fn(&[Algorithm], Option<u64>) -> Option<Alike>,
+    alike: impl Fn(&[Candidate], Option<u64>) -> Option<Alike>,
 ) -> Result<Compared> {
     let comm = world.comm;
     let sampled = input.stencil.filter(|stencil| select::is_sampled(hints, stencil, outline));
@@ -130,12 +130,12 @@ pub fn compare(
         }
         (None, None) => compare_graph(world, hints, input, outline.operations)?,
     };
-    let decide = |compared: Comparison| -> Result<(Choice, Vec<Algorithm>)> {
+    let decide = |compared: Comparison| -> Result<(Choice, Vec<Candidate>)> {
         let alike = if compared.close.len() > 1 { alike(&compared.close, world.far_edges()) } else { None };
         let Some(alike) = alike else { return Ok((compared.choice, Vec::new())) };
         Ok(trials::recall(&alike)?.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
     };
-    let encode = |(Choice { algorithm, why }, rivals): (Choice, Vec<Algorithm>)| -> Result<[[u8; 8]; 4]> {
+    let encode = |(Choice { candidate, why }, rivals): (Choice, Vec<Candidate>)| -> Result<[[u8; 8]; 4]> {
         let (kind, time, direct) = match why {
             Reason::Predicted(time, direct) => (1, time, direct),
             Reason::Tried(time, direct) => (2, time, direct),
@@ -143,7 +143,7 @@ pub fn compare(
             _ => return Err(Error::Internal(format!("a comparison ends with this reason: {why}")).into()),
         };
         let mut message = [[0; 8], time.to_le_bytes(), direct.to_le_bytes(), mask(&rivals).to_le_bytes()];
-        message[0][..2].copy_from_slice(&[kind, algorithm as u8]);
+        message[0][..3].copy_from_slice(&[kind, candidate.algorithm as u8, candidate.strict.into()]);
         Ok(message)
     };
     let decided = compared.map(|compared| compared.and_then(decide).and_then(encode));
@@ -162,19 +162,26 @@ pub fn compare(
     };
     let entry = ALGORITHMS.get(usize::from(message[0][1]));
     let algorithm = entry.map(|e| e.algorithm).ok_or_else(|| Error::Internal("process 0 chose an unknown schedule".into()))?;
-    Ok(Compared { choice: Choice { algorithm, why }, rivals: unmask(u64::from_le_bytes(message[3]), algorithm) })
+    let candidate = Candidate { algorithm, strict: message[0][2] != 0 };
+    Ok(Compared { choice: Choice { candidate, why }, rivals: unmask(u64::from_le_bytes(message[3]), candidate) })
 }
 
-/// A set of algorithms as a word.
-fn mask(algorithms: &[Algorithm]) -> u64 {
-    algorithms.iter().fold(0, |mask, &algorithm| mask | 1 << algorithm as u32)
+/// The bit of a candidate in a word.
+fn bit(candidate: Candidate) -> u64 {
+    1 << (2 * candidate.algorithm as u32 + u32::from(candidate.strict))
 }
 
-/// The algorithms of such a set, `first` first.
-fn unmask(mask: u64, first: Algorithm) -> Vec<Algorithm> {
-    let mut all: Vec<Algorithm> =
-        ALGORITHMS.iter().map(|e| e.algorithm).filter(|&algorithm| mask >> algorithm as u32 & 1 != 0).collect();
-    all.sort_by_key(|&algorithm| algorithm != first);
+/// A set of candidates as a word.
+fn mask(candidates: &[Candidate]) -> u64 {
+    candidates.iter().fold(0, |mask, &candidate| mask | bit(candidate))
+}
+
+/// The candidates of such a set, `first` first.
+fn unmask(mask: u64, first: Candidate) -> Vec<Candidate> {
+    let both = |algorithm| [false, true].map(|strict| Candidate { algorithm, strict });
+    let every = ALGORITHMS.iter().flat_map(|entry| both(entry.algorithm));
+    let mut all: Vec<Candidate> = every.filter(|&candidate| mask & bit(candidate) != 0).collect();
+    all.sort_by_key(|&candidate| candidate != first);
     all
 }
 

@@ -25,10 +25,10 @@ use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::topology;
 use crate::mpi::{self, Communicator, device, guard};
-use crate::schedule::{Algorithm, Input, Operations};
+use crate::schedule::{Input, Operations, Schedule};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{Hints, SingleCopy};
-use crate::select::{self, Choice, Next, Outline, Reason};
+use crate::select::{self, Candidate, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -108,10 +108,10 @@ fn agree_on_objects(
     let state = State::new(given, 0, Some(own), prepared.as_ref());
     let place = |neighborhood: &Neighborhood, hints: &Hints| {
         let operations = request.as_ref().map_or_else(|_| Operations::default(), |call| kinds(call.operations));
-        let serves = |selected: &Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
+        let serves = |selected: &Selected| selected.choice.algorithm().entry().unserved(operations).is_none();
         let reusable = |other: &Arc<BoundNeighborhood>| other.reusable_schedule(neighborhood, hints).filter(|s| serves(s));
         (handle.neighborhoods.iter().enumerate())
-            .find_map(|(place, other)| Some(Reusable { place, algorithm: other.as_ref().and_then(reusable)?.choice.algorithm }))
+            .find_map(|(place, other)| Some(Reusable { place, algorithm: other.as_ref().and_then(reusable)?.choice.algorithm() }))
     };
     let gathered = agree::gather(comm, Some(own), request, grid, &state, place)?;
     // all neighborhoods have been freed, so that messages match again on a communicator that is new
@@ -246,7 +246,7 @@ impl Call<'_> {
                 self_comm: self_comm.clone().filter(|_| operation.combines().is_some()),
                 neighborhood: Arc::clone(&neighborhood),
                 waiting,
-                window: hints.window,
+                window: hints.rounds_in_flight(),
                 link: links.get(place).cloned(),
                 transport: Arc::clone(&transports[place]),
                 record: observed.map(|set| set.record(operation.word())),
@@ -272,7 +272,7 @@ impl Call<'_> {
                 trials::remember(open, winner.choice)?;
             }
             selected = smallvec![settled.unwrap_or_else(|| selected.swap_remove(0))];
-            transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm))?;
+            transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm()))?;
         }
         for (place, &operation) in wanted.iter().enumerate() {
             restart(operation);
@@ -363,14 +363,14 @@ fn select_schedules(
     outline.nodes = nodes.as_ref().filter(|_| gathers).map_or(0, Locality::nodes);
     let (neighborhood, graph, far) = (input.neighborhood, None, OnceCell::new());
     let mut world = GatheredGraph { comm, team: &own.team, neighborhood, gathered: false, graph, nodes, shares_memory, far };
-    let plain = |algorithm: Algorithm| Choice { algorithm, why: Reason::Asked };
+    let plain = |candidate: Candidate| Choice { candidate, why: Reason::Asked };
     let mut open = None;
     let chosen: SmallVec<[Choice; 1]> = match select::select(hints, input, outline)? {
         Next::Take(choice) => smallvec![choice],
         Next::Try => select::candidates(hints, input, outline).into_iter().map(plain).collect(),
         Next::Compare => {
             let calls = calls.filter(|_| select::tries(hints, outline));
-            let alike = |close: &[Algorithm], far: Option<u64>| {
+            let alike = |close: &[Candidate], far: Option<u64>| {
                 calls.map(|calls| Alike::new(hints, outline, input.processes, calls, far, close))
             };
             let Compared { choice, rivals } = choose::compare(&mut world, hints, input, outline, alike)?;
@@ -378,11 +378,16 @@ fn select_schedules(
             std::iter::once(choice).chain(rivals.into_iter().skip(1).map(plain)).collect()
         }
     };
-    let build = |choice: Choice| {
-        let schedule = build::build(&mut world, choice.algorithm, hints, input)?;
-        Ok(Selected { choice, schedule: Arc::new(schedule) })
-    };
-    Ok(Candidates { selected: chosen.into_iter().map(build).collect::<Result<_>>()?, open })
+    let mut selected: SmallVec<[Selected; 1]> = SmallVec::new();
+    for choice in chosen {
+        let Candidate { algorithm, strict } = choice.candidate;
+        let schedule = match selected.iter().find(|other| other.choice.algorithm() == algorithm) {
+            Some(other) => Schedule::clone(&other.schedule),
+            None => build::build(&mut world, algorithm, hints, input)?,
+        };
+        selected.push(Selected { choice, schedule: Arc::new(schedule.with_strict_rounds(strict)) });
+    }
+    Ok(Candidates { selected, open })
 }
 
 /// Maps memory that neighbors on a node share. Returns a link for each of the operations, in their

@@ -58,7 +58,7 @@ pub fn run(
     let plain = settings(None);
     let (comm, n, is_common) =
         (plain.pool.comm().clone(), plain.pool.neighborhood().clone(), plain.operation == Operation::Gather);
-    let Some(direct) = selected.iter().find(|selected| selected.choice.algorithm == Algorithm::Direct) else {
+    let Some(direct) = selected.iter().find(|selected| selected.choice.algorithm() == Algorithm::Direct) else {
         return Err(Error::Internal("a trial lacks the schedule direct".into()).into());
     };
     let length = |edge: &Neighbor| {

@@ -123,9 +123,10 @@ pub struct Hints {
     pub seed: u64,
     /// `mpix_duplex` = `half`: a process can either send or receive at a time (default `full`).
     pub half_duplex: bool,
-    /// `mpix_round_window`: number of rounds that may have sends in flight (default 2; with 1, each
-    /// round ends before the next begins).
-    pub window: u32,
+    /// `mpix_round_window`: number of rounds that may have sends in flight (with 1, each round ends
+    /// before the next begins). `None` (`auto`, default): 2, or 1 where that was measured to be
+    /// faster.
+    pub window: Option<u32>,
     /// `mpix_weight_unit`: number of bytes per unit of weight. `None`: not given.
     pub weight_unit: Option<u32>,
     /// `mpix_loggp`: parameters of the machine, a preset's name or a file; or those set on the
@@ -182,7 +183,7 @@ impl Default for Hints {
             split: true,
             seed: 1,
             half_duplex: false,
-            window: 2,
+            window: None,
             weight_unit: None,
             loggp: None,
             learn: Learn::default(),
@@ -233,7 +234,10 @@ impl Hints {
             hints.half_duplex = v.choose(&[("full", false), ("half", true)])?;
         }
         if let Some(v) = value(ROUND_WINDOW)? {
-            hints.window = v.small_number(1..=u32::MAX)?;
+            hints.window = match v.text.trim() {
+                "auto" => None,
+                _ => Some(v.small_number(1..=u32::MAX).map_err(|_| v.wrong(format!("auto, 1 to {}", u32::MAX)))?),
+            };
         }
         if let Some(v) = value(WEIGHT_UNIT)? {
             hints.weight_unit = Some(v.small_number(1..=u32::MAX)?);
@@ -358,6 +362,8 @@ impl Hints {
             self.split.into(),
             self.seed,
             self.half_duplex.into(),
+            // its value is each process's own
+            self.window.is_some().into(),
             self.weight_unit.map_or(0, |u| 1 + u64::from(u)),
             m.latency.to_bits(),
             m.overhead.to_bits(),
@@ -379,6 +385,11 @@ impl Hints {
             self.rma_straight.unwrap_or(0),
         ];
         digest(values.into_iter().chain(m.sharing.words()).chain(self.nodes.iter().flat_map(Placement::words)))
+    }
+
+    /// Number of rounds that may have sends in flight, of schedules that let rounds overlap.
+    pub fn rounds_in_flight(&self) -> u32 {
+        self.window.unwrap_or(2)
     }
 
     /// Maximum number of bytes of shared memory for the messages of an operation to one process.

@@ -55,7 +55,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 18] = [
     (SPLIT, "true"),
     (SEED, "1"),
     (DUPLEX, "full"),
-    (ROUND_WINDOW, "2"),
+    (ROUND_WINDOW, "auto"),
     (GRAPH_LIMIT, "16777216"),
     (REDUCE_ORDER, "source"),
     (FUSE, "auto"),

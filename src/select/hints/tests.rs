@@ -53,9 +53,9 @@ fn bad_values_are_named() {
 #[test]
 fn numbers_and_files() {
     let h = read(&[("mpix_seed", " 7 "), ("mpix_duplex", "half"), ("mpix_split", "0")], &[("MPIX_ROUND_WINDOW", "4")]).unwrap();
-    assert_eq!((h.seed, h.half_duplex, h.split, h.window), (7, true, false, 4));
+    assert_eq!((h.seed, h.half_duplex, h.split, h.window), (7, true, false, Some(4)));
     let e = read(&[("mpix_round_window", "0")], &[]).unwrap_err();
-    assert_eq!(e.to_string(), "info key mpix_round_window = \"0\" is not one of 1 to 4294967295");
+    assert_eq!(e.to_string(), "info key mpix_round_window = \"0\" is not one of auto, 1 to 4294967295");
     assert!(read(&[("mpix_weight_unit", "-3")], &[]).is_err());
     let h = read(&[("mpix_loggp", "intrepid"), ("mpix_weight_unit", "8")], &[]).unwrap();
     assert_eq!(h.machine(), Loggp::preset("intrepid").unwrap());
@@ -218,8 +218,11 @@ fn what_must_agree_differs() {
         seen.push(Hints { site_loggp: Some(Arc::new(format!("{five}{more}").parse().unwrap())), ..Hints::default() }.agreed());
     }
     seen.push(Hints { site_loggp: Some(Arc::new(Hints::default().machine())), ..Hints::default() }.agreed());
-    // the window may differ between processes
-    assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
+    // the window may differ between processes, if all give one
+    let window = |text| read(&[("mpix_round_window", text)], &[]).unwrap().agreed();
+    assert_eq!(window("3"), window("1"));
+    assert_eq!(window("auto"), Hints::default().agreed());
+    seen.push(window("2"));
     assert!(seen.iter().all(|&n| n >= 0));
     let n = seen.len();
     seen.sort_unstable();
