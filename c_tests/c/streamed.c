@@ -2,7 +2,8 @@
    way and then in the other: by ordinary stores and by streaming ones, whole or in chunks, from
    contiguous blocks and from blocks with gaps, at any alignment, copied out or combined. And two
    lengths at the same time, often enough for later trials. So are batches of a sparse window, and
-   the elements that these return. */
+   the elements that these return. And a message that no cache could keep, which is stored past
+   them where it is received. */
 #include "test.h"
 
 enum { CALLS = 12, GAP = 3 };
@@ -78,6 +79,45 @@ static void combined(size_t bytes, MPI_Comm comm) {
   free(send), free(have);
 }
 
+/* bytes of the largest cache of a core; 0 where the system does not say */
+static size_t largest_cache(void) {
+  FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+  unsigned long kib = 0;
+  if (f && fscanf(f, "%luK", &kib) != 1) kib = 0;
+  if (f) fclose(f);
+  return kib << 10;
+}
+
+/* a contiguous and unaligned block of half a cache and more, another one, and one with gaps */
+static void beyond_caches(MPI_Comm comm) {
+  enum { MOST = 40 << 20, SHORT = 1001, WORDS = 3000 };
+  size_t bytes = largest_cache() / 2 + 12345;
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_UNSIGNED_LONG, MPI_MAX, MPI_COMM_WORLD);
+  if (bytes > MOST) bytes = 3 << 20;
+  int counts[3] = {(int)bytes, SHORT, 1};
+  size_t skip = bytes + SHORT + 20, room = skip + 8 * (size_t)GAP * WORDS;
+  MPI_Aint at[3] = {3, (MPI_Aint)bytes + 7, (MPI_Aint)skip};
+  MPI_Datatype vector, types[3] = {MPI_BYTE, MPI_BYTE, MPI_BYTE};
+  MPI_Type_vector(WORDS, 8, 8 * GAP, MPI_BYTE, &vector);
+  MPI_Type_commit(&vector);
+  types[2] = vector;
+  unsigned char *send = malloc(room), *have = malloc(room), *expected = malloc(room);
+  for (int call = 0; call < 3; call++) {
+    for (size_t i = 0; i < room; i++) send[i] = value(me, call, i);
+    memset(have, 0, room), memset(expected, 0, room);
+    OK(MPIX_Neighbor_alltoallw(send, counts, at, types, have, counts, at, types, comm));
+    for (size_t i = 0; i < bytes; i++) expected[3 + i] = value(left, call, 3 + i);
+    for (size_t i = 0; i < SHORT; i++) expected[bytes + 7 + i] = value(left, call, bytes + 7 + i);
+    for (size_t i = 0; i < 8 * WORDS; i++) {
+      size_t place = skip + i / 8 * 8 * GAP + i % 8;
+      expected[place] = value(left, call, place);
+    }
+    CHECK(!memcmp(have, expected, room), "%zu bytes, call %d", bytes, call);
+  }
+  MPI_Type_free(&vector);
+  free(send), free(have), free(expected);
+}
+
 /* two plans of different lengths, under way together */
 static void together(MPI_Comm comm) {
   enum { SHORT = 3000, LONG = 50000, MANY = 300 };
@@ -139,6 +179,7 @@ int main(int argc, char **argv) {
     combined(lengths[k], comm);
   }
   together(comm);
+  beyond_caches(comm);
   batches();
   MPI_Comm_free(&comm);
   return test_finish();

@@ -636,20 +636,24 @@ pub unsafe fn pack_streaming(blocks: &[MessageBlock], part: Range<usize>, mut in
     streaming::fence();
 }
 
-/// [`unpack_part`] of what was packed by [`pack_streaming`].
+/// [`unpack_part`] of what was packed by [`pack_streaming`]; or, `past` the caches, of anything.
 ///
 /// # Safety
 /// As for `unpack`.
-pub unsafe fn unpack_streamed(blocks: &[MessageBlock], part: Range<usize>, from: *const u8) {
+pub unsafe fn unpack_streamed(blocks: &[MessageBlock], part: Range<usize>, from: *const u8, past: bool) {
     for (block, part, offset) in parts(blocks, part) {
         let from = from.wrapping_add(offset);
         // SAFETY: the caller vouches for both ends.
         unsafe {
             match block.in_place() {
+                Some(at) if past => streaming::store(from, at.wrapping_add(part.start), part.len()),
                 Some(at) => streaming::load(from, at.wrapping_add(part.start), part.len()),
                 None => block.unpack_part(part, from),
             }
         }
+    }
+    if past {
+        streaming::fence();
     }
 }
 

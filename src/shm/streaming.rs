@@ -5,8 +5,14 @@
 //! cores a message that is written to memory itself, and read from there, takes a quarter of the
 //! time. Between cores that share a cache it takes up to twice as long.
 //!
+//! So does a receiver store blocks that no cache could keep until the program reads them: an
+//! ordinary store first reads the line that it writes.
+//!
 //! Source: AMD, Software Optimization Guide for the AMD Zen4 Microarchitecture, on write combining
-//! and streaming stores.
+//! and streaming stores; AMD64 Architecture Programmer's Manual, Volume 3, CPUID Fn8000_001D, and
+//! Intel 64 and IA-32 Architectures Software Developer's Manual, CPUID leaf 4, on sizes of caches.
+
+use std::sync::OnceLock;
 
 /// True if the processor has streaming stores that this file uses.
 pub const AVAILABLE: bool = cfg!(all(target_arch = "x86_64", not(miri)));
@@ -61,6 +67,42 @@ pub unsafe fn load(from: *const u8, into: *mut u8, bytes: usize) {
     }
 }
 
+/// From how many bytes on a message is stored past the caches where it is received: half of the
+/// largest cache of this core, which has to keep what is sent, too. `u64::MAX` if nobody knows.
+///
+/// The first call asks the processor, which takes some microseconds in a virtual machine.
+pub fn past_caches() -> u64 {
+    static LEAST: OnceLock<u64> = OnceLock::new();
+    *LEAST.get_or_init(|| match largest_cache() {
+        0 => u64::MAX,
+        bytes => bytes / 2,
+    })
+}
+
+/// Bytes of the largest cache that this core uses; 0 if nobody knows.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn largest_cache() -> u64 {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+    const AMD: u32 = 0x8000_001D;
+    // of other makers, those processors that have this leaf do not use it
+    let leaf = if __cpuid(0x8000_0000).eax >= AMD && __cpuid_count(AMD, 0).eax & 0x1F != 0 { AMD } else { 4 };
+    if leaf == 4 && __cpuid(0).eax < 4 {
+        return 0;
+    }
+    let caches = (0..16).map(|k| __cpuid_count(leaf, k)).take_while(|cache| cache.eax & 0x1F != 0);
+    let bytes = caches.map(|cache| {
+        let parts = [cache.ebx & 0xFFF, cache.ebx >> 12 & 0x3FF, cache.ebx >> 22, cache.ecx];
+        parts.into_iter().map(|part| u64::from(part) + 1).product()
+    });
+    bytes.max().unwrap_or(0)
+}
+
+/// Bytes of the largest cache that this core uses; 0 if nobody knows.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+fn largest_cache() -> u64 {
+    0
+}
+
 /// Lets no later store overtake those of [`store`].
 #[inline]
 pub fn fence() {
@@ -106,6 +148,13 @@ unsafe fn copy_lines<const STREAMS: bool>(from: *const u8, into: *mut u8, bytes:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caches_have_a_size_that_is_possible() {
+        let (cache, least) = (largest_cache(), past_caches());
+        assert!(cache == 0 || (1 << 15..1 << 40).contains(&cache), "{cache}");
+        assert!(least == cache / 2 || (cache == 0 && least == u64::MAX), "{least}");
+    }
 
     #[test]
     fn all_bytes_arrive_and_no_others() {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
 use crate::shm::ring::{AT_SENDER, CHUNK_WORDS, CHUNKS, Header, IN_CELL, IN_CHUNKS, STREAMED, UNPACKED, WORDS};
 use crate::shm::stores;
-use crate::shm::streaming::{since, ticks};
+use crate::shm::streaming::{self, since, ticks};
 use crate::util::cast::{to_u32, to_usize};
 
 /// A step that a message can take now.
@@ -129,7 +129,7 @@ impl Shm {
         let whole = bytes == recv.bytes && (!self.to_all || blocks.len() == 1);
         let done = if streamed && whole && blocks.iter().all(MessageBlock::is_divisible) {
             // SAFETY: as for `take_out`.
-            unsafe { blocks::unpack_streamed(blocks, 0..recv.bytes, recv.data) };
+            unsafe { blocks::unpack_streamed(blocks, 0..recv.bytes, recv.data, false) };
             Ok(())
         } else {
             self.take_out(i, bytes)
@@ -262,13 +262,14 @@ impl Shm {
             chunks.into = if done.is_ok() { Destination::Buffer } else { Destination::Discard };
         }
         let began = if chunks.ticks.is_some() { ticks() } else { 0 };
+        let past_caches = chunks.bytes >= streaming::past_caches();
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has written that many
         // bytes.
         unsafe {
             match chunks.into {
-                Destination::Blocks if chunks.streamed => {
-                    blocks::unpack_streamed(&self.outputs[recv.blocks.clone()], part, data);
+                Destination::Blocks if chunks.streamed || past_caches => {
+                    blocks::unpack_streamed(&self.outputs[recv.blocks.clone()], part, data, past_caches);
                 }
                 Destination::Blocks => blocks::unpack_part(&self.outputs[recv.blocks.clone()], part, data),
                 Destination::Combined => done = self.fold_chunk(i, part, data),
