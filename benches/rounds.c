@@ -168,7 +168,7 @@ static const variant variants[] = {
     {"edge_coloring", "1", "edge_coloring, window 1"},
     {"edge_coloring", "4", "edge_coloring, window 4"},
     {"distributed_coloring", "2", "distributed_coloring"},
-    {"measure", "2", "measure"},
+    {"measure", "auto", "measure"},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants, SETS = 3 };
 
@@ -225,10 +225,11 @@ static int described(problem *p, char name[32], int *most_rounds, int *messages)
   int length;
   MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, p->comm, sizeof text, text, &length);
   const char *at = strstr(text, "\nschedule ");
-  if (!at || sscanf(at, "\nschedule %31[^:]: %d %*[a-z], %d", name, most_rounds, messages) != 3) {
+  if (!at || sscanf(at, "\nschedule %31[^:]: %d %*[a-z ], %d", name, most_rounds, messages) != 3) {
     fprintf(stderr, "rounds: the description is not understood:\n%s", text);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  if (strstr(at, " strict round")) strncat(name, ", strict", 31 - strlen(name));
   MPI_Allreduce(MPI_IN_PLACE, most_rounds, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, messages, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   return strstr(at, "the first calls compare") != NULL;

@@ -197,6 +197,7 @@ static double set(job *j, const char *schedule, int whole, double *model, char c
   *model = 0, strcpy(chosen, name);
   if (by) sscanf(by, "by the model %lf", model);
   if (of) sscanf(of, "schedule %31[a-z_]", chosen);
+  if (strstr(text, " strict round")) strcat(chosen, ", strict");
   return us;
 }
 

@@ -173,6 +173,12 @@ static void by_hints(void) {
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
   exchange(5000, comm);
   MPI_Info_free(&info);
+  /* given on one process alone, it leaves the others a choice */
+  info = info_of("mpix_round_window", me == 0 ? "1" : "auto");
+  rc = all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL);
+  OK(MPIX_Neighbor_error_string(comm, sizeof message, message, &length));
+  CHECK(n == 1 ? rc == MPI_SUCCESS : rc != MPI_SUCCESS && strstr(message, "whether mpix_round_window is given"), "%s", message);
+  MPI_Info_free(&info);
   MPI_Comm_free(&comm);
 }
 

@@ -117,6 +117,15 @@ static void says(int line, const char *text, const char *expected, const char *n
   CHECK(!strcmp(first, own), "line %d: \"%s\" here, \"%s\" on process 0", line, own, first);
 }
 
+/* Parameters of the machine. Collective. */
+static void write_parameters(const char *file, int eager) {
+  if (me == 0) {
+    FILE *f = fopen(file, "w");
+    CHECK(f && fprintf(f, "latency = 5\noverhead = 1\ngap = 2\ngap_per_byte = 0.01\neager = %d\n", eager) > 0 && fclose(f) == 0, "%s", file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static const char tried[] = "trial calls of a set call took", predicted[] = "by the model";
 
 int main(int argc, char **argv) {
@@ -130,11 +139,7 @@ int main(int argc, char **argv) {
   /* messages cost what their bytes do, whatever the order: no schedule is clearly faster */
   snprintf(file, sizeof file, "/tmp/mpix-trial-%ld", (long)getpid());
   MPI_Bcast(file, sizeof file, MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (me == 0) {
-    FILE *f = fopen(file, "w");
-    CHECK(f && fputs("latency = 5\noverhead = 1\ngap = 2\ngap_per_byte = 0.01\neager = 4096\n", f) >= 0 && fclose(f) == 0, "%s", file);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  write_parameters(file, 4096);
   setenv("MPIX_LOGGP_FILE", file, 1);
 
   if (n < 3 || n <= per_node) {
@@ -213,10 +218,11 @@ int main(int argc, char **argv) {
   slow_others = 1e-3;
   for (int strict = 0; strict < 2; strict++) {
     slow_direct = 4e-3, slow_ahead = strict ? 1e-3 : 0, slow_behind = strict ? 0 : 1e-3;
-    edges(n - 1, 110000 + 50000 * strict);
+    edges(n - 1, 130000 + 40000 * strict);
     snprintf(text, sizeof text, "%s", set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm));
     /* between nodes other rounds may send one message at a time anyway */
     says(__LINE__, text, tried, per_node > 1 ? "" : "edge_coloring");
+    CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
     CHECK(!strstr(text, "schedule direct") && (per_node > 1 || !strstr(text, " strict round") == !strict), "%s", text);
     exchange(comm);
     /* not where the program says how many may overlap */
@@ -226,7 +232,6 @@ int main(int argc, char **argv) {
     CHECK(!strstr(text, " strict round"), "%s", text);
     unsetenv("MPIX_ROUND_WINDOW");
     /* the program's own calls compare them too */
-    slow_direct = 4e-3;
     text[0] = 0;
     set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "measure", comm);
     for (int call = 0; call < 5000 && !strstr(text, "the first calls took"); call++) {
@@ -310,6 +315,24 @@ int main(int argc, char **argv) {
   edges(n - 1, 160000);
   says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "model", comm), "takes longer than it could gain", "direct");
   unsetenv("MPIX_GRAPH_LIMIT");
+
+  /* messages that no receiver keeps waiting are tried from 4 KiB on, if several can be strict in
+     their rounds, and an operation has a trial */
+  write_parameters(file, 65536);
+  slow_direct = 2e-3, slow_others = 1e-3;
+  edges(n - 1, 8000);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, "");
+  CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
+  exchange(comm);
+  edges(n - 1, 8200);
+  says(__LINE__, set(MPIX_NEIGHBOR_REDUCE, MPIX_NEIGHBOR_REDUCE, NULL, comm), "no message waits", "direct");
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, "model", comm), "no message waits", "direct");
+  setenv("MPIX_ROUND_WINDOW", "2", 1);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), "no message waits", "direct");
+  unsetenv("MPIX_ROUND_WINDOW");
+  edges(n - 1, 3000);
+  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), "no message waits", "direct");
+  write_parameters(file, 4096);
 
   /* where there is no trial: the model alone is asked, parameters are given, arguments are
      verified, blocks are combined, or they are too long */

@@ -1,14 +1,26 @@
 //! What trial calls of set calls have found, for later set calls of the program: neighborhoods that
-//! are set again and again, as meshes are refined, are much like one another.
+//! are set again and again, as meshes are refined, are much like one another. And how long they
+//! took: where new ones come again and again, trials must not take the program's time.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::kept::Memory;
 use crate::error::Result;
+use crate::mpi;
 use crate::schedule::Operations;
 use crate::select::hints::Hints;
 use crate::select::{Candidate, Choice, Outline};
 use crate::util::cast::{to_usize, whole};
 
 static MEMORY: Memory<Alike, Choice> = Memory::new();
+
+/// When the program asked for a trial first, and how long all of them took.
+static SPENT: Mutex<Option<(Instant, Duration)>> = Mutex::new(None);
+
+/// What trials may take in any program, and from there on the part of its time.
+const FREE: Duration = Duration::from_secs(60);
+const PART: u32 = 20;
 
 /// The calls of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +45,7 @@ pub struct Alike {
     far: Option<usize>,
     /// What is compared.
     close: Vec<Candidate>,
+    window: Option<u32>,
     /// All hints that are equal on all processes.
     hints: i64,
 }
@@ -52,6 +65,7 @@ impl Alike {
             sizes: sizes.map(step),
             far: far.map(step),
             close,
+            window: hints.window,
             hints: hints.agreed(),
         }
     }
@@ -72,6 +86,31 @@ pub fn remember(alike: Alike, choice: Choice) -> Result<()> {
     MEMORY.remember(alike, choice)
 }
 
+/// True if the program can afford another trial. Local.
+pub fn is_affordable() -> bool {
+    // where time is simulated, that of clocks means nothing
+    if mpi::is_simulated() {
+        return true;
+    }
+    let mut spent = SPENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let (began, spent) = *spent.get_or_insert_with(|| (Instant::now(), Duration::ZERO));
+    affords(spent, began.elapsed())
+}
+
+fn affords(spent: Duration, since: Duration) -> bool {
+    spent <= FREE.max(since / PART)
+}
+
+/// Runs a trial, whose time counts.
+pub fn timed<T>(trial: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let found = trial();
+    if let Some((_, spent)) = &mut *SPENT.lock().unwrap_or_else(PoisonError::into_inner) {
+        *spent += began.elapsed();
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,15 +118,41 @@ mod tests {
     use crate::select::hints::Synchronization;
 
     #[test]
+    fn trials_take_a_part_of_the_time() {
+        let seconds = Duration::from_secs;
+        for (spent, since, affordable) in [
+            (0, 0, true),
+            (60, 60, true),
+            (61, 61, false),
+            (61, 1219, false),
+            (61, 1221, true),
+            (400, 7000, false),
+            (400, 8000, true),
+        ] {
+            assert_eq!(affords(seconds(spent), seconds(since)), affordable, "{spent} s in {since} s");
+        }
+    }
+
+    #[test]
     fn neighborhoods_are_alike_if_little_differs() {
         let operations = Operations { gather: false, alltoall: true, reduce: false };
-        let outline =
-            Outline { edges: 1000, weighted: true, heaviest: 1000, busiest: 26_000, one_node: false, operations, nodes: 4 };
+        let outline = Outline {
+            edges: 1000,
+            weighted: true,
+            heaviest: 1000,
+            busiest: 26_000,
+            one_node: false,
+            operations,
+            nodes: 4,
+            has_trial: true,
+        };
         let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring].map(Candidate::from));
         let calls = Calls { gathers: false, sharing: 2 };
         let far = Some(500);
         let one = Alike::new(&hints, outline, 8, calls, far, &both);
         let like = Outline { edges: 1010, heaviest: 1005, ..outline };
+        let window = |window| Alike::new(&Hints { window: Some(window), ..Hints::default() }, outline, 8, calls, far, &both);
+        assert_ne!(window(1), window(4));
         assert_eq!(one, Alike::new(&hints, like, 8, calls, Some(505), &[both[1], both[0]]));
         for other in [
             Alike::new(&hints, Outline { heaviest: 1400, ..outline }, 8, calls, far, &both),

@@ -131,7 +131,7 @@ pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
     let options = Options { half_duplex: hints.half_duplex, gather, copy, ..Options::default() };
     let near = sharing.map_or(0.0, |nodes| near_time(graph, nodes, copy * unit as f64));
     let clearly_in_rounds = if shares_links(nodes, &machine) { CLEARLY_SHARED } else { CLEARLY };
-    let mut times: Vec<(Algorithm, f64, f64)> = Vec::new();
+    let mut times: Vec<(Candidate, f64, f64)> = Vec::new();
     // a round for each distance between processes: only where most of them have messages
     let dense = graph.processes() <= 4 * graph.max_degree() as usize;
     // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
@@ -157,33 +157,33 @@ pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
         // algorithms that cannot be used are left out
         if let Ok(schedules) = schedules {
             let time = near + predict_on(world, &schedules, unit, &machine, &options, nodes).map_err(Error::Internal)?;
-            times.push((entry.algorithm, time, if entry.forwards() { CLEARLY } else { clearly_in_rounds }));
+            times.push((entry.algorithm.into(), time, if entry.forwards() { CLEARLY } else { clearly_in_rounds }));
         }
     }
-    let (algorithm, time, direct) = lowest(times.iter().copied());
-    let choice = Choice::new(algorithm, Reason::Predicted(time, direct));
-    let mut close = close(algorithm, &times);
+    let (candidate, time, direct) = lowest(times.iter().copied());
+    let choice = Choice { candidate, why: Reason::Predicted(time, direct) };
+    let mut close = close(candidate, &times);
     if graph.max_degree() < 2 {
         // one message has no order
-        close.retain(|&other| other == Algorithm::Direct || other == algorithm || other.entry().forwards());
+        close.retain(|&other| other == candidate || !in_rounds(other.algorithm));
     }
-    let mut close = close.into_iter().map(Candidate::from).collect();
     add_strict(hints, &mut close);
     Ok(Comparison { choice, close })
 }
 
 /// The algorithms worth a trial; see [`Comparison`].
-fn close(choice: Algorithm, times: &[(Algorithm, f64, f64)]) -> Vec<Algorithm> {
+fn close(choice: Candidate, times: &[(Candidate, f64, f64)]) -> Vec<Candidate> {
     let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
-    let mut sorted: Vec<&(Algorithm, f64, f64)> =
-        times.iter().filter(|t| t.0 == Algorithm::Direct || CLOSE * t.1 <= least).collect();
+    let mut sorted: Vec<&(Candidate, f64, f64)> =
+        times.iter().filter(|t| t.0.algorithm == Algorithm::Direct || CLOSE * t.1 <= least).collect();
     // of rounds that take the same, those whose order is chosen by what each process has to do
-    let rank = |t: &(Algorithm, f64, f64)| if t.0 == Algorithm::EdgeColoring { CLEARLY * t.1 } else { t.1 };
+    let rank = |t: &(Candidate, f64, f64)| if t.0.algorithm == Algorithm::EdgeColoring { CLEARLY * t.1 } else { t.1 };
     sorted.sort_by(|a, b| (a.0 != choice).cmp(&(b.0 != choice)).then(rank(a).total_cmp(&rank(b))));
     let mut close = Vec::new();
-    for &&(algorithm, ..) in &sorted {
-        if !in_rounds(algorithm) || algorithm == Algorithm::EdgeColoring || !close.iter().any(|&other| in_rounds(other)) {
-            close.push(algorithm);
+    for &&(candidate, ..) in &sorted {
+        let has_rounds = || close.iter().any(|other: &Candidate| in_rounds(other.algorithm));
+        if !in_rounds(candidate.algorithm) || candidate.algorithm == Algorithm::EdgeColoring || !has_rounds() {
+            close.push(candidate);
         }
     }
     close
@@ -207,8 +207,8 @@ fn shares_links(nodes: Option<&Locality>, machine: &Loggp) -> bool {
 
 /// Returns the schedule with the lowest time, its time, and that of `direct`. Each one comes with
 /// its time, and the part of the time of `direct` that it must stay below.
-fn lowest<T: Copy + PartialEq + From<Algorithm>>(times: impl Iterator<Item = (T, f64, f64)> + Clone) -> (T, f64, f64) {
-    let by_direct = T::from(Algorithm::Direct);
+fn lowest(times: impl Iterator<Item = (Candidate, f64, f64)> + Clone) -> (Candidate, f64, f64) {
+    let by_direct = Candidate::from(Algorithm::Direct);
     let direct = times.clone().find(|t| t.0 == by_direct).map_or(f64::INFINITY, |t| t.1);
     let clear = times.filter(|t| t.1 < t.2 * direct);
     let best = clear.fold((by_direct, direct), |best, t| if t.1 < best.1 { (t.0, t.1) } else { best });
@@ -235,9 +235,9 @@ mod tests {
     #[test]
     fn close_schedules_are_compared() {
         use Algorithm::{Combining, Direct, EdgeColoring, NodeAware, RandomRounds};
-        let of = |choice, times: &[(Algorithm, f64)]| {
-            let times: Vec<_> = times.iter().map(|&(algorithm, time)| (algorithm, time, CLEARLY)).collect();
-            close(choice, &times)
+        let of = |choice: Algorithm, times: &[(Algorithm, f64)]| {
+            let times: Vec<_> = times.iter().map(|&(algorithm, time)| (algorithm.into(), time, CLEARLY)).collect();
+            close(choice.into(), &times).into_iter().map(|candidate| candidate.algorithm).collect::<Vec<_>>()
         };
         assert_eq!(
             of(Direct, &[(Direct, 9.0), (RandomRounds, 9.9), (EdgeColoring, 10.0), (Combining, 30.0)]),

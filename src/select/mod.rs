@@ -60,7 +60,8 @@ pub enum Next {
 /// another: processes of several nodes exchange blocks whose lengths the weights say, and the
 /// parameters are those of this machine.
 pub fn tries(hints: &Hints, outline: Outline) -> bool {
-    hints.schedule == ScheduleHint::Auto && hints.loggp.is_none() && !hints.verify && !hints.devices && !outline.one_node
+    let is_asked = hints.schedule == ScheduleHint::Auto && hints.loggp.is_none() && !hints.verify && !hints.devices;
+    is_asked && !outline.one_node && outline.has_trial
 }
 
 /// Properties of the graph that are known without gathering it; equal on all processes.
@@ -80,6 +81,8 @@ pub struct Outline {
     pub operations: Operations,
     /// Number of nodes; 0 if nothing depends on it.
     pub nodes: u32,
+    /// True if an operation has trial calls, whose blocks have room.
+    pub has_trial: bool,
 }
 
 /// The first step of a choice.
@@ -127,10 +130,10 @@ fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<R
 }
 
 /// Returns true if the order of messages may matter: one of them waits for its receiver, or trial
-/// calls can find out whether they fill the queues of the network.
+/// calls can find out whether they fill the queues of the network, which strict rounds avoid.
 fn order_matters(hints: &Hints, machine: &Loggp, outline: Outline) -> bool {
     let longest = longest(hints, outline);
-    longest > machine.eager || longest >= QUEUED && asks_trial(hints, outline)
+    longest > machine.eager || longest >= QUEUED && may_be_strict(hints) && asks_trial(hints, outline)
 }
 
 /// Returns true if trial calls compare schedules where the graph is too large for the model: they
@@ -192,7 +195,7 @@ fn is_compared(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bo
 /// the choice, or where the schedules cut messages, depends on them. A choice for a graph that is
 /// too large to be gathered does on a grid, of which a part may stand for all, and where trial
 /// calls can be made.
-pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid: bool, can_try: bool) -> bool {
+pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid: bool) -> bool {
     let missing = match hints.learn {
         Learn::Never => false,
         Learn::IfUnknown => hints.known_machine().is_none() && !outline.one_node,
@@ -202,7 +205,7 @@ pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid
     let depends = match hints.schedule {
         ScheduleHint::Only(algorithm) => costs(algorithm),
         ScheduleHint::Measure if !hints.verify => true,
-        _ => outline.edges <= graph_limit(hints) || on_grid || can_try && asks_trial(hints, outline),
+        _ => outline.edges <= graph_limit(hints) || on_grid || asks_trial(hints, outline),
     };
     missing && depends && is_sized(hints, outline)
 }
@@ -220,7 +223,7 @@ pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Candida
 /// the library: nothing but time says whether messages of two rounds hold up each other. Only of
 /// one of them: `edge_coloring`, else `distributed_coloring`, else the first one with rounds.
 fn add_strict(hints: &Hints, all: &mut Vec<Candidate>) {
-    if hints.window.is_some() || hints.transport != Transport::Messages {
+    if !may_be_strict(hints) {
         return;
     }
     let rank = |algorithm| match algorithm {
@@ -230,6 +233,12 @@ fn add_strict(hints: &Hints, all: &mut Vec<Candidate>) {
     };
     let rounds = all.iter().map(|candidate| candidate.algorithm).filter(|&algorithm| in_rounds(algorithm));
     all.extend(rounds.min_by_key(|&algorithm| rank(algorithm)).map(|algorithm| Candidate { algorithm, strict: true }));
+}
+
+/// Returns true if the library decides whether rounds overlap: nobody says it, and messages carry
+/// the blocks.
+fn may_be_strict(hints: &Hints) -> bool {
+    hints.window.is_none() && hints.transport == Transport::Messages
 }
 
 /// Returns true if a schedule sends all messages straight to their targets, in several rounds.

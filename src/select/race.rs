@@ -28,9 +28,9 @@ use crate::util::random::Random;
 /// Fewest and most calls of a turn.
 pub const TURN: [usize; 2] = [2, 8];
 
-/// Time that a turn takes, in seconds, if that many calls do: longer than networks and TCP
-/// remember.
-const TURN_TIME: f64 = 0.01;
+/// Time that a turn takes, in seconds, if that many calls do: queues of networks hold some tens of
+/// milliseconds of messages before they lose any, and TCP remembers no longer.
+const TURN_TIME: f64 = 0.05;
 
 /// Sweeps, after one that only finds out how long calls take, before anything is decided: the
 /// fewest whose extremes enclose the median with a probability of more than 0.9.
@@ -51,8 +51,8 @@ const BRIEF_LEAST: usize = 3;
 const PATIENCE: f64 = 4.0;
 const BRIEF_MOST: usize = 9;
 
-/// A candidate leaves a brief race if it took this many times as long as the fastest one: after the
-/// first sweep that counts, and where turns are short after the second one, by its faster turn.
+/// A candidate leaves a brief race if it took this many times as long as the fastest one after the
+/// second sweep that counts, by its faster turn: one of them may have lost a segment.
 const HOPELESS: f64 = 2.0;
 
 /// The most that a wrong choice may cost, as a fraction of the time.
@@ -165,8 +165,7 @@ impl Race {
         if let Some(spent) = self.spent {
             let times = |candidate: usize| self.times[candidate].iter().copied();
             let least = |candidate: usize| times(candidate).fold(f64::INFINITY, f64::min);
-            // one call may have lost a segment
-            let losers_leave = sweeps == if self.turn > fewest { 1 } else { 2 };
+            let losers_leave = sweeps == 2;
             let decides = sweeps >= BRIEF_LEAST && spent >= BRIEF;
             if losers_leave || decides {
                 let bound = if decides { times(best).fold(0.0, f64::max) } else { HOPELESS * median(&self.times[best]) };
@@ -266,7 +265,7 @@ mod tests {
         // without noise, equal ones are as good as one another
         assert_eq!(run(2, |_, _| 1.0).1, 2 * 2 * (1 + LEAST));
         // turns of short calls have more of them
-        assert_eq!(run(2, |_, candidate| 0.002 + 0.001 * candidate as f64).1, 2 * (2 + 5 * LEAST));
+        assert_eq!(run(2, |_, candidate| 0.01 + 0.001 * candidate as f64).1, 2 * (2 + 5 * LEAST));
         assert_eq!(run(2, |_, candidate| 1e-6 * (1 + candidate) as f64).1, 2 * (2 + 8 * LEAST));
     }
 
@@ -297,15 +296,18 @@ mod tests {
         let brief = |times: &[f64]| run_race(Race::brief(times.len()), times.len(), |_, candidate| times[candidate]);
         // long calls: three in a turn, but for the first one
         assert_eq!(brief(&[0.2, 0.11, 0.2]), (1, (1 + 3 * 3) * 3));
-        // clear losers leave after the second turn that counts, or after the first one where turns
-        // have more calls
+        // clear losers leave after the second turn that counts
         assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, (1 + 2 * 3) * 3 + 3 * 2));
         assert_eq!(brief(&[0.2, 3.0]), (0, (1 + 2 * 3) * 2));
-        assert_eq!(brief(&[0.001, 0.003]), (0, (1 + 8) * 2));
+        assert_eq!(brief(&[0.001, 0.003]), (0, (1 + 2 * 8) * 2));
         // one slow call says nothing
         for slow in 2..20 {
             let time = |call: usize, candidate: usize| if call == slow { 3.0 } else { [0.19, 0.1][candidate] };
             assert_eq!(run_race(Race::brief(2), 2, time), (1, (1 + 3 * 3) * 2));
+        }
+        for slow in 4..20 {
+            let time = |call: usize, candidate: usize| if call == slow { 0.2 } else { [0.004, 0.002][candidate] };
+            assert_eq!(run_race(Race::brief(2), 2, time).0, 1, "call {slow}");
         }
         // eight calls of a turn as soon as it is known that they are short
         assert_eq!(brief(&[1e-5, 1.9e-5, 1.5e-5]), (0, 3 + 8 * (3 + 3 * (LEAST - 1))));

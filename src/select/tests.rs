@@ -10,7 +10,8 @@ use crate::topology::nodes::Locality;
 
 const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
 const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
-const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, busiest: 1, one_node: false, operations: ALL, nodes: 0 };
+const FEW: Outline =
+    Outline { edges: 10, weighted: false, heaviest: 1, busiest: 1, one_node: false, operations: ALL, nodes: 0, has_trial: true };
 
 /// Hints under which the model decides.
 fn jaguar() -> Hints {
@@ -239,7 +240,17 @@ fn the_graph_is_looked_at_where_sizes_are_known() {
     let model = Hints { schedule: ScheduleHint::Model, ..jaguar() };
     let shorter = Outline { heaviest: QUEUED - 1, ..queued };
     let single = Outline { busiest: QUEUED, ..queued };
-    for (hints, outline) in [(&model, queued), (&known, queued), (&jaguar(), shorter), (&jaguar(), single)] {
+    let untried = Outline { has_trial: false, ..queued };
+    let [two, puts] = [Hints { window: Some(2), ..jaguar() }, Hints { transport: Transport::Rma, ..jaguar() }];
+    for (hints, outline) in [
+        (&model, queued),
+        (&known, queued),
+        (&two, queued),
+        (&puts, queued),
+        (&jaguar(), shorter),
+        (&jaguar(), single),
+        (&jaguar(), untried),
+    ] {
         assert_eq!(select(hints, &input, outline).unwrap(), direct(Reason::Eager(Loggp::default().eager)), "{outline:?}");
     }
     let large = Outline { edges: 1 << 40, heaviest: 5, ..weighted };
@@ -332,6 +343,7 @@ fn trials_are_made_where_they_help() {
     for (hints, outline, tried) in [
         (auto.clone(), weighted, true),
         (auto.clone(), Outline { one_node: true, ..weighted }, false),
+        (auto.clone(), Outline { has_trial: false, ..weighted }, false),
         (Hints { schedule: ScheduleHint::Model, ..auto.clone() }, weighted, false),
         (Hints { loggp: Loggp::preset("jaguar").map(Arc::new), ..auto.clone() }, weighted, false),
         (Hints { verify: true, ..auto.clone() }, weighted, false),
@@ -370,13 +382,14 @@ fn parameters_are_asked_for_where_something_depends_on_them() {
         (by(ScheduleHint::Only(Algorithm::Direct)), weighted, false),
         (by(ScheduleHint::Only(Algorithm::Combining)), weighted, false),
     ] {
-        assert_eq!(asks_for_machine(&hints, outline, 8, false, true), asked, "{hints:?} {outline:?}");
+        assert_eq!(asks_for_machine(&hints, outline, 8, false), asked, "{hints:?} {outline:?}");
     }
-    assert!(!asks_for_machine(&now, near, 1, false, true), "nobody to measure with");
+    assert!(!asks_for_machine(&now, near, 1, false), "nobody to measure with");
     // of a large grid a part is compared, with and without trial calls
     for hints in [by(ScheduleHint::Auto), by(ScheduleHint::Model)] {
-        assert!(asks_for_machine(&hints, large, 8, true, false));
-        assert!(!asks_for_machine(&hints, Outline { busiest: 2, ..large }, 8, false, false), "no trial calls");
+        let untried = Outline { busiest: 2, has_trial: false, ..large };
+        assert!(asks_for_machine(&hints, untried, 8, true));
+        assert!(!asks_for_machine(&hints, untried, 8, false), "no trial calls");
     }
 }
 

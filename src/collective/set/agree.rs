@@ -241,6 +241,7 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
             one_node: false,
             operations: Operations::default(),
             nodes: 0,
+            has_trial: false,
         },
         star: std::array::from_fn(|k| sums[STAR + k]),
         given: std::array::from_fn(|k| [0, 1].map(|kind| largest(GIVEN + 2 * k + kind))),

@@ -105,7 +105,8 @@ pub struct Compared {
 }
 
 /// Lets process 0 compare predicted times, where the graph is not too large, and broadcasts its
-/// choice: that of an earlier trial, if it remembers one. Collective.
+/// choice: that of an earlier trial, if it remembers one, or the model's if trials have taken too
+/// much time. Collective.
 ///
 /// `alike` says what an outcome for some algorithms holds for, given the number of edges between
 /// nodes, if trial calls can be made.
@@ -133,7 +134,11 @@ pub fn compare(
     let decide = |compared: Comparison| -> Result<(Choice, Vec<Candidate>)> {
         let alike = if compared.close.len() > 1 { alike(&compared.close, world.far_edges()) } else { None };
         let Some(alike) = alike else { return Ok((compared.choice, Vec::new())) };
-        Ok(trials::recall(&alike)?.map_or((compared.choice, compared.close), |known| (known, Vec::new())))
+        Ok(match trials::recall(&alike)? {
+            Some(known) => (known, Vec::new()),
+            None if trials::is_affordable() => (compared.choice, compared.close),
+            None => (compared.choice, Vec::new()),
+        })
     };
     let encode = |(Choice { candidate, why }, rivals): (Choice, Vec<Candidate>)| -> Result<[[u8; 8]; 4]> {
         let (kind, time, direct) = match why {

@@ -193,9 +193,9 @@ impl Call<'_> {
         let Candidates { mut selected, open } = match reused {
             Some(selected) => Candidates { selected: smallvec![selected], open: None },
             None => {
-                let outline = Outline { one_node, operations, ..agreed.outline };
-                let calls = trial::calls(&wanted, outline, unit, team.size());
-                if select::asks_for_machine(&hints, outline, processes, grid.is_some(), calls.is_some())
+                let calls = trial::calls(&wanted, agreed.outline, unit, team.size());
+                let outline = Outline { one_node, operations, has_trial: calls.is_some(), ..agreed.outline };
+                if select::asks_for_machine(&hints, outline, processes, grid.is_some())
                     && let Some((machine, origin)) = machine::learn(&private, team.group().ranks()[0], hints.learn)?
                 {
                     hints.learn_machine(machine, origin);
@@ -265,7 +265,8 @@ impl Call<'_> {
         let restart = |operation: Operation| all_tags[operation as usize].restart(given[operation as usize]);
         if let (Some(open), Some((place, operation))) = (open, trial::operation(&wanted)) {
             restart(operation);
-            let settled = trial::run(|timed| settings(place, &transports, timed, None), &selected, unit, team.size())?;
+            let settings = |timed| settings(place, &transports, timed, None);
+            let settled = trials::timed(|| trial::run(settings, &selected, unit, team.size()))?;
             if let Some(winner) = &settled
                 && private.rank()? == 0
             {

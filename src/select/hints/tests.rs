@@ -206,7 +206,9 @@ fn what_must_agree_differs() {
     let refused = read(&[("mpix_rma_straight", "-1")], &[]).unwrap_err().to_string();
     assert!(refused.ends_with("is not one of auto, false, 0, or a number of bytes from 4096 on"), "{refused}");
     assert_eq!(read(&[("mpix_rma_straight", "auto")], &[]).unwrap().agreed(), Hints::default().agreed());
-    for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES] {
+    for (key, _) in
+        [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES, ROUND_WINDOW]
+    {
         assert!(Hints::AGREED.contains(key), "{key}");
     }
     // files of parameters that differ in one line, and none where the other one has those of the
