@@ -348,8 +348,8 @@ impl Hints {
          mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_rma_synchronization, mpix_rma_straight, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters, or whether mpix_round_window is given,";
 
     /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
-    /// must be equal on all processes: all but the order of reductions, and of the window only whether
-    /// it is given.
+    /// must be equal on all processes: all but the order of reductions, and the window's value, of
+    /// which only counts whether it is given.
     pub fn agreed(&self) -> i64 {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
