@@ -321,7 +321,9 @@ int main(int argc, char **argv) {
   write_parameters(file, 65536);
   slow_direct = 2e-3, slow_others = 1e-3;
   edges(n - 1, 8000);
-  says(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm), tried, "");
+  snprintf(text, sizeof text, "%s", set(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ALLTOALL, NULL, comm));
+  says(__LINE__, text, tried, "");
+  CHECK(!strstr(text, "schedule direct"), "%s", text);
   CHECK(direct_messages && other_messages, "%d and %d messages", direct_messages, other_messages);
   exchange(comm);
   edges(n - 1, 8200);

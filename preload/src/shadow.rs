@@ -54,7 +54,7 @@ pub struct Shadow {
 /// Number of live shadows.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Most live shadows. MPICH has numbers for 2,048 communicators; a shadow takes two or three.
+/// Most live shadows. MPICH has numbers for 2,048 communicators; a shadow takes two or four.
 const MOST: usize = if cfg!(mpich) { 256 } else { usize::MAX };
 
 /// True if another shadow may be made: the program needs communicators, too.

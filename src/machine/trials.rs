@@ -2,8 +2,7 @@
 //! are set again and again, as meshes are refined, are much like one another. And how long they
 //! took: where new ones come again and again, trials must not take the program's time.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::kept::Memory;
 use crate::error::Result;
@@ -15,12 +14,13 @@ use crate::util::cast::{to_usize, whole};
 
 static MEMORY: Memory<Alike, Choice> = Memory::new();
 
-/// When the program asked for a trial first, and how long all of them took.
-static SPENT: Mutex<Option<(Instant, Duration)>> = Mutex::new(None);
+/// When the program began its first trial, and how long all of them took: bits of seconds.
+static BEGAN: AtomicU64 = AtomicU64::new(0);
+static SPENT: AtomicU64 = AtomicU64::new(0);
 
-/// What trials may take in any program, and from there on the part of its time.
-const FREE: Duration = Duration::from_secs(60);
-const PART: u32 = 20;
+/// Seconds that trials may take in any program, and from there on the part of its time.
+const FREE: f64 = 60.0;
+const PART: f64 = 0.05;
 
 /// The calls of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,26 +88,25 @@ pub fn remember(alike: Alike, choice: Choice) -> Result<()> {
 
 /// True if the program can afford another trial. Local.
 pub fn is_affordable() -> bool {
-    // where time is simulated, that of clocks means nothing
-    if mpi::is_simulated() {
-        return true;
-    }
-    let mut spent = SPENT.lock().unwrap_or_else(PoisonError::into_inner);
-    let (began, spent) = *spent.get_or_insert_with(|| (Instant::now(), Duration::ZERO));
-    affords(spent, began.elapsed())
+    let [began, spent] = [&BEGAN, &SPENT].map(|word| f64::from_bits(word.load(Relaxed)));
+    // most programs need no clock
+    affords(spent, 0.0) || affords(spent, mpi::time() - began)
 }
 
-fn affords(spent: Duration, since: Duration) -> bool {
-    spent <= FREE.max(since / PART)
+fn affords(spent: f64, since: f64) -> bool {
+    spent <= FREE.max(since * PART)
 }
 
-/// Runs a trial, whose time counts.
+/// Runs a trial, whose time counts. One thread sets neighborhoods at a time, or nearly so: what
+/// another one adds meanwhile may be lost.
 pub fn timed<T>(trial: impl FnOnce() -> T) -> T {
-    let began = Instant::now();
+    let began = mpi::time();
     let found = trial();
-    if let Some((_, spent)) = &mut *SPENT.lock().unwrap_or_else(PoisonError::into_inner) {
-        *spent += began.elapsed();
+    let spent = f64::from_bits(SPENT.load(Relaxed));
+    if spent == 0.0 {
+        BEGAN.store(began.to_bits(), Relaxed);
     }
+    SPENT.store((spent + mpi::time() - began).to_bits(), Relaxed);
     found
 }
 
@@ -119,17 +118,16 @@ mod tests {
 
     #[test]
     fn trials_take_a_part_of_the_time() {
-        let seconds = Duration::from_secs;
         for (spent, since, affordable) in [
-            (0, 0, true),
-            (60, 60, true),
-            (61, 61, false),
-            (61, 1219, false),
-            (61, 1221, true),
-            (400, 7000, false),
-            (400, 8000, true),
+            (0.0, 0.0, true),
+            (60.0, 60.0, true),
+            (61.0, 61.0, false),
+            (61.0, 1219.0, false),
+            (61.0, 1221.0, true),
+            (400.0, 7000.0, false),
+            (400.0, 8001.0, true),
         ] {
-            assert_eq!(affords(seconds(spent), seconds(since)), affordable, "{spent} s in {since} s");
+            assert_eq!(affords(spent, since), affordable, "{spent} s in {since} s");
         }
     }
 
@@ -145,6 +143,7 @@ mod tests {
             operations,
             nodes: 4,
             has_trial: true,
+            affords_trial: true,
         };
         let (hints, both) = (Hints::default(), [Algorithm::Direct, Algorithm::EdgeColoring].map(Candidate::from));
         let calls = Calls { gathers: false, sharing: 2 };

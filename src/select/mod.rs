@@ -83,6 +83,8 @@ pub struct Outline {
     pub nodes: u32,
     /// True if an operation has trial calls, whose blocks have room.
     pub has_trial: bool,
+    /// True if trials have not taken too much time.
+    pub affords_trial: bool,
 }
 
 /// The first step of a choice.
@@ -133,7 +135,7 @@ fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<R
 /// calls can find out whether they fill the queues of the network, which strict rounds avoid.
 fn order_matters(hints: &Hints, machine: &Loggp, outline: Outline) -> bool {
     let longest = longest(hints, outline);
-    longest > machine.eager || longest >= QUEUED && may_be_strict(hints) && asks_trial(hints, outline)
+    longest > machine.eager || longest >= QUEUED && may_be_strict(hints) && outline.affords_trial && asks_trial(hints, outline)
 }
 
 /// Returns true if trial calls compare schedules where the graph is too large for the model: they

@@ -10,8 +10,17 @@ use crate::topology::nodes::Locality;
 
 const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
 const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
-const FEW: Outline =
-    Outline { edges: 10, weighted: false, heaviest: 1, busiest: 1, one_node: false, operations: ALL, nodes: 0, has_trial: true };
+const FEW: Outline = Outline {
+    edges: 10,
+    weighted: false,
+    heaviest: 1,
+    busiest: 1,
+    one_node: false,
+    operations: ALL,
+    nodes: 0,
+    has_trial: true,
+    affords_trial: true,
+};
 
 /// Hints under which the model decides.
 fn jaguar() -> Hints {
@@ -241,6 +250,7 @@ fn the_graph_is_looked_at_where_sizes_are_known() {
     let shorter = Outline { heaviest: QUEUED - 1, ..queued };
     let single = Outline { busiest: QUEUED, ..queued };
     let untried = Outline { has_trial: false, ..queued };
+    let dear = Outline { affords_trial: false, ..queued };
     let [two, puts] = [Hints { window: Some(2), ..jaguar() }, Hints { transport: Transport::Rma, ..jaguar() }];
     for (hints, outline) in [
         (&model, queued),
@@ -250,6 +260,7 @@ fn the_graph_is_looked_at_where_sizes_are_known() {
         (&jaguar(), shorter),
         (&jaguar(), single),
         (&jaguar(), untried),
+        (&jaguar(), dear),
     ] {
         assert_eq!(select(hints, &input, outline).unwrap(), direct(Reason::Eager(Loggp::default().eager)), "{outline:?}");
     }

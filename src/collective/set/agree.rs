@@ -6,6 +6,7 @@ use crate::collective::own::Own;
 use crate::collective::tags::Given;
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::Prepared;
+use crate::machine::trials;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{Communicator, Owned as Comm};
 use crate::mpi::device;
@@ -71,7 +72,8 @@ const WEIGHTED: usize = 6;
 const HEAVIEST: usize = 7;
 const BUSIEST: usize = 8;
 const UNMATCHED: usize = 9;
-const GIVEN: usize = 10;
+const SPENT: usize = 10;
+const GIVEN: usize = 11;
 const REUSABLE: usize = GIVEN + 2 * OPERATIONS;
 const PROPOSED: usize = REUSABLE + 2;
 const NUMBER: usize = PROPOSED + 2;
@@ -148,7 +150,8 @@ pub fn gather(
     let given = state.given.as_flattened().iter().map(|&given| -to_int::<i64>(given));
     mine[GIVEN..REUSABLE].iter_mut().zip(given).for_each(|(word, given)| *word = given);
     [mine[PROPOSED], mine[PROPOSED + 1]] = [state.proposed, -state.proposed];
-    // that of the first process
+    // those of the first process
+    mine[SPENT] = if me == 0 && !trials::is_affordable() { -1 } else { 0 };
     mine[NUMBER] = if me == 0 { unique() } else { i64::MAX };
     let mut labelled = None;
     if let Ok(SetCall { neighborhood, hints, operations }) = request {
@@ -242,6 +245,7 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
             operations: Operations::default(),
             nodes: 0,
             has_trial: false,
+            affords_trial: least[SPENT] == 0,
         },
         star: std::array::from_fn(|k| sums[STAR + k]),
         given: std::array::from_fn(|k| [0, 1].map(|kind| largest(GIVEN + 2 * k + kind))),

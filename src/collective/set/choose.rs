@@ -136,7 +136,7 @@ pub fn compare(
         let Some(alike) = alike else { return Ok((compared.choice, Vec::new())) };
         Ok(match trials::recall(&alike)? {
             Some(known) => (known, Vec::new()),
-            None if trials::is_affordable() => (compared.choice, compared.close),
+            None if outline.affords_trial => (compared.choice, compared.close),
             None => (compared.choice, Vec::new()),
         })
     };
