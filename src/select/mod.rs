@@ -34,8 +34,8 @@ const MOST_SIMULATED: u64 = 1 << 21;
 const SAMPLED: u64 = 1 << 14;
 
 /// From how many bytes on the order of messages is tried although no sender waits for a receiver:
-/// between hosts strict rounds of 8 KiB take 0.5 to 1.0 of the time of `direct`, those of 512 B 1.2
-/// to 2 times as long.
+/// between hosts strict rounds of 8 KiB take 0.5 to 1.05 of the time of `direct`, those of 512 B
+/// 0.9 to 1.8 times as long.
 const QUEUED: u64 = 1 << 12;
 
 /// Time to simulate the candidates, in microseconds for each edge; of a processor of 2022.
