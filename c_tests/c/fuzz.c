@@ -58,7 +58,9 @@ static MPI_Info hints(random_stream *shared, random_stream *own, const char *sch
   MPI_Info info;
   MPI_Info_create(&info);
   int length = 0;
-#define HINT(key, value) (MPI_Info_set(info, key, value), length += snprintf(text + length, room - (size_t)length, " %s=%s", (key) + 5, value))
+#define HINT(key, value)          \
+  (MPI_Info_set(info, key, value), \
+   length += snprintf(text + length, room - (size_t)length, " %s=%s", (key) + 5, value))
   text[0] = 0;
   if (schedule) HINT("mpix_schedule", schedule);
   if (whole) HINT("mpix_whole_communicator", "true");

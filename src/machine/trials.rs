@@ -97,17 +97,15 @@ fn affords(spent: f64, since: f64) -> bool {
     spent <= FREE.max(since * PART)
 }
 
-/// Runs a trial, whose time counts. One thread sets neighborhoods at a time, or nearly so: what
-/// another one adds meanwhile may be lost.
-pub fn timed<T>(trial: impl FnOnce() -> T) -> T {
-    let began = mpi::time();
-    let found = trial();
+/// Counts the time of a trial that began at `began` by MPI's clock. By process 0 alone, which alone
+/// asks: simulated processes share what is counted. One thread sets neighborhoods at a time, or
+/// nearly so: what another one adds meanwhile may be lost.
+pub fn spend(began: f64) {
     let spent = f64::from_bits(SPENT.load(Relaxed));
     if spent == 0.0 {
         BEGAN.store(began.to_bits(), Relaxed);
     }
     SPENT.store((spent + mpi::time() - began).to_bits(), Relaxed);
-    found
 }
 
 #[cfg(test)]

@@ -147,8 +147,8 @@ impl Race {
             };
             slowest.chunks_exact(self.turn).map(mean).collect()
         };
-        let fewest = if self.spent.is_some() { BRIEF_TURN } else { TURN[0] };
         let Some(sweeps) = &mut self.sweeps else {
+            let fewest = if self.spent.is_some() { BRIEF_TURN } else { TURN[0] };
             let shortest = means.into_iter().fold(f64::INFINITY, f64::min);
             self.turn = to_usize(whole((TURN_TIME / shortest).clamp(fewest as f64, TURN[1] as f64)));
             self.sweeps = Some(0);
@@ -165,9 +165,8 @@ impl Race {
         if let Some(spent) = self.spent {
             let times = |candidate: usize| self.times[candidate].iter().copied();
             let least = |candidate: usize| times(candidate).fold(f64::INFINITY, f64::min);
-            let losers_leave = sweeps == 2;
             let decides = sweeps >= BRIEF_LEAST && spent >= BRIEF;
-            if losers_leave || decides {
+            if sweeps == 2 || decides {
                 let bound = if decides { times(best).fold(0.0, f64::max) } else { HOPELESS * median(&self.times[best]) };
                 running.retain(|&candidate| candidate == best || least(candidate) <= bound);
                 self.over = running.len() == 1 || decides && (spent >= PATIENCE || sweeps >= BRIEF_MOST);

@@ -265,12 +265,13 @@ impl Call<'_> {
         let restart = |operation: Operation| all_tags[operation as usize].restart(given[operation as usize]);
         if let (Some(open), Some((place, operation))) = (open, trial::operation(&wanted)) {
             restart(operation);
-            let settings = |timed| settings(place, &transports, timed, None);
-            let settled = trials::timed(|| trial::run(settings, &selected, unit, team.size()))?;
-            if let Some(winner) = &settled
-                && private.rank()? == 0
-            {
-                trials::remember(open, winner.choice)?;
+            let began = mpi::time();
+            let settled = trial::run(|timed| settings(place, &transports, timed, None), &selected, unit, team.size())?;
+            if private.rank()? == 0 {
+                trials::spend(began);
+                if let Some(winner) = &settled {
+                    trials::remember(open, winner.choice)?;
+                }
             }
             selected = smallvec![settled.unwrap_or_else(|| selected.swap_remove(0))];
             transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm()))?;
