@@ -90,13 +90,15 @@ pub struct BoundExecutor {
     settled: bool,
     /// When it was used last.
     used: u64,
-    /// How many datatypes had been freed when it was bound last.
+    /// How many datatypes had been freed when it was bound last, and whether it is told when one
+    /// that it was bound to is.
     freed: u64,
+    watches: bool,
 }
 
 impl BoundExecutor {
     fn new(executor: Any) -> BoundExecutor {
-        BoundExecutor { executor, arguments: RememberedArguments::new(), settled: false, used: 0, freed: 0 }
+        BoundExecutor { executor, arguments: RememberedArguments::new(), settled: false, used: 0, freed: 0, watches: true }
     }
 
     /// Notes how its call has ended, and returns that. After an error the next call binds again.
@@ -218,9 +220,10 @@ impl Runner {
         let freed = self.known.freed()?;
         let bound = &mut self.executors[position];
         bound.arguments.forget();
-        if std::mem::replace(&mut bound.freed, freed) != freed {
+        let watched = std::mem::replace(&mut bound.watches, remembers);
+        if std::mem::replace(&mut bound.freed, freed) != freed || !(watched && remembers) {
             // a handle that MPI has accepted may have come back
-            bound.executor.forget_datatypes();
+            bound.executor.forget_datatypes(remembers);
         }
         // SAFETY: the caller vouches for the buffers.
         unsafe { bound.executor.bind(buffers) }?;

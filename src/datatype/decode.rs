@@ -5,20 +5,27 @@
 //! count stays, a handle that was decoded still names the same datatype, so that whoever remembers
 //! the handle with its typemap needs no call of MPI.
 //!
-//! Cost: two calls of MPI for a datatype that was decoded before; for a new one, some for each
-//! datatype that it is made of.
+//! Datatypes that a program makes for each call are not watched in this way (see
+//! [`Known::forget`](super::known::Known::forget)), and what was found out of one serves those that
+//! are made in the same way.
+//!
+//! Cost: one call of MPI for a datatype that was decoded before; for a new one that is made as an
+//! earlier one of predefined datatypes, four, else some for each datatype that it is made of; one
+//! more where it is watched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use smallvec::SmallVec;
 
 use crate::datatype::typemap::{MOST_PIECES, Pieces, Typemap};
 use crate::error::{Error, Result};
 use crate::mpi::Datatype;
 use crate::mpi::attribute::TypeKey;
 use crate::mpi::datatype::Owned;
-use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
+use crate::mpi::envelope::{Combiner, Envelope, Numbers, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
-use crate::util::cast::to_int;
+use crate::util::cast::{to_int, to_usize};
 
 /// The result of decoding a datatype: the typemap of an element, or `None` if it has none.
 type Decoded = Option<Arc<Typemap>>;
@@ -27,12 +34,81 @@ type Decoded = Option<Arc<Typemap>>;
 #[derive(Debug, Default)]
 pub struct Freed {
     count: AtomicU64,
-    /// Predefined datatypes that have been decoded. They are kept here because not all of them can
-    /// have attributes.
-    predefined: Mutex<Vec<(Datatype, Decoded)>>,
-    /// Held while a datatype is decoded: of two threads that use it for the first time at once, one
-    /// would free the attribute that the other reads.
-    decoding: Mutex<()>,
+    /// Locked while any datatype is decoded: of two threads that use one for the first time at
+    /// once, one would free the attribute that the other reads.
+    decodings: Mutex<Decodings>,
+}
+
+/// Results that are found again without asking MPI for all that led to them.
+#[derive(Debug, Default)]
+struct Decodings {
+    /// Predefined datatypes. They are kept here because not all of them can have attributes.
+    predefined: Vec<(Datatype, Decoded)>,
+    /// Derived datatypes of predefined ones, each where [`Making::place`] says; empty before the
+    /// first. A program that makes its datatypes for each call makes the same ones again.
+    made: Vec<Option<(Making, Decoded)>>,
+}
+
+/// How a derived datatype was made of predefined ones.
+#[derive(Debug, PartialEq)]
+struct Making {
+    combiner: Combiner,
+    numbers: Numbers,
+    parts: SmallVec<[Datatype; 1]>,
+}
+
+impl Making {
+    /// How many can be kept, and the most numbers of one.
+    const MOST: usize = 64;
+    const LONGEST: usize = 64;
+
+    /// Returns the place among those that are kept.
+    fn place(&self) -> usize {
+        let mixed = self.numbers.iter().fold(self.combiner as u64, |sum, number| {
+            (sum.rotate_left(5) ^ number.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        to_usize(mixed >> 32) % Making::MOST
+    }
+}
+
+impl Decodings {
+    /// Returns the typemap of a predefined datatype that has been decoded.
+    fn predefined(&self, datatype: Datatype) -> Option<&Decoded> {
+        self.predefined.iter().find(|(known, _)| *known == datatype).map(|(_, map)| map)
+    }
+
+    /// Decodes a datatype.
+    fn decode(&mut self, envelope: &Envelope) -> Result<Decoded> {
+        let pieces = match envelope.combiner {
+            Some(combiner) if !combiner.is_predefined() && envelope.longest() <= to_int::<i64>(Making::LONGEST) => {
+                let (numbers, parts) = envelope.contents()?;
+                // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody
+                // frees.
+                let parts = unsafe { parts.lend() };
+                if parts.iter().all(Envelope::is_predefined) {
+                    let making = Making { combiner, numbers, parts: parts.iter().map(Envelope::datatype).collect() };
+                    return self.decode_made(making, envelope.datatype(), parts);
+                }
+                pieces_of_made(combiner, &numbers, parts)?
+            }
+            _ => pieces_of(envelope)?,
+        };
+        typemap_of(pieces, envelope.datatype())
+    }
+
+    /// Decodes a datatype that was made of predefined ones.
+    fn decode_made(&mut self, making: Making, datatype: Datatype, parts: &[Envelope]) -> Result<Decoded> {
+        let place = making.place();
+        if let Some(Some((known, map))) = self.made.get(place)
+            && *known == making
+        {
+            return Ok(map.clone());
+        }
+        let map = typemap_of(pieces_of_made(making.combiner, &making.numbers, parts)?, datatype)?;
+        self.made.resize_with(Making::MOST, || None);
+        self.made[place] = Some((making, map.clone()));
+        Ok(map)
+    }
 }
 
 static FREED: OfProcess<Freed> = OfProcess::new();
@@ -52,25 +128,32 @@ impl Freed {
     /// Returns the typemap of one element, or `None` if the datatype has too many irregular pieces
     /// or is of an unknown kind.
     pub fn typemap(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
-        if let Some(map) = self.predefined(datatype) {
-            return Ok(map);
+        self.look_up(datatype, true)
+    }
+
+    /// The same, but a new datatype is not watched: the result holds as long as the caller knows
+    /// that nobody frees the datatype. Saves most of the cost for one that is used once.
+    pub fn typemap_now(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
+        self.look_up(datatype, false)
+    }
+
+    fn look_up(self: &Arc<Freed>, datatype: Datatype, watches: bool) -> Result<Decoded> {
+        let mut decodings = self.decodings();
+        if let Some(map) = decodings.predefined(datatype) {
+            return Ok(map.clone());
         }
         // SAFETY: what is kept is read before the datatype can be freed.
         if let Some(kept) = unsafe { KEPT.get(datatype)?.as_ref() } {
             return Ok(kept.map.clone());
         }
-        let _decoding = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: as above.
-        if let Some(kept) = unsafe { KEPT.get(datatype)?.as_ref() } {
-            return Ok(kept.map.clone());
-        }
         let envelope = Envelope::of(datatype)?;
-        let map = decode(&envelope, datatype)?.map(Arc::new);
+        let map = decodings.decode(&envelope)?;
         if envelope.is_predefined() {
-            return Ok(self.remember(datatype, map));
+            decodings.predefined.push((datatype, map.clone()));
+        } else if watches {
+            // SAFETY: the datatype has no earlier value.
+            unsafe { KEPT.set(datatype, Kept { map: map.clone(), twin: Mutex::default(), freed: Arc::clone(self) })? };
         }
-        // SAFETY: the datatype has no earlier value.
-        unsafe { KEPT.set(datatype, Kept { map: map.clone(), twin: Mutex::default(), freed: Arc::clone(self) })? };
         Ok(map)
     }
 
@@ -93,7 +176,8 @@ impl Freed {
     /// Returns true if the datatype is predefined, so that nobody frees it. Does not decode derived
     /// datatypes.
     pub fn is_predefined(self: &Arc<Freed>, datatype: Datatype) -> Result<bool> {
-        if self.predefined(datatype).is_some() {
+        let mut decodings = self.decodings();
+        if decodings.predefined(datatype).is_some() {
             return Ok(true);
         }
         if Freed::has_decoded(datatype)? {
@@ -101,7 +185,8 @@ impl Freed {
         }
         let envelope = Envelope::of(datatype)?;
         if envelope.is_predefined() {
-            self.remember(datatype, decode(&envelope, datatype)?.map(Arc::new));
+            let map = decodings.decode(&envelope)?;
+            decodings.predefined.push((datatype, map));
         }
         Ok(envelope.is_predefined())
     }
@@ -111,18 +196,8 @@ impl Freed {
         Ok(!KEPT.get(datatype)?.is_null())
     }
 
-    /// Returns the typemap of a predefined datatype that has been decoded.
-    fn predefined(&self, datatype: Datatype) -> Option<Decoded> {
-        let list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().find(|(handle, _)| *handle == datatype).map(|(_, map)| map.clone())
-    }
-
-    fn remember(&self, datatype: Datatype, map: Decoded) -> Decoded {
-        let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-        if list.iter().all(|(known, _)| *known != datatype) {
-            list.push((datatype, map.clone()));
-        }
-        map
+    fn decodings(&self) -> MutexGuard<'_, Decodings> {
+        self.decodings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,59 +217,66 @@ impl Drop for Kept {
     }
 }
 
-/// Returns the typemap of an element, if it agrees with what MPI says of size and bounds.
-fn decode(envelope: &Envelope, datatype: Datatype) -> Result<Option<Typemap>> {
-    let Some(pieces) = pieces_of(envelope, datatype)? else { return Ok(None) };
+/// Returns the typemap of an element of these pieces, if it agrees with what MPI says of size and
+/// bounds.
+fn typemap_of(pieces: Option<Pieces>, datatype: Datatype) -> Result<Decoded> {
+    let Some(pieces) = pieces else { return Ok(None) };
     let (size, extent) = (datatype.size()?, datatype.extent()?);
     let (true_lb, true_extent) = datatype.true_extent()?;
     let (low, high) = (i128::from(true_lb), i128::from(true_lb) + i128::from(true_extent));
     let fits = |map: &Typemap| i64::try_from(map.size()) == Ok(size) && map.bounds().is_none_or(|bounds| bounds == (low, high));
-    Ok(Typemap::new(pieces, extent).filter(fits))
+    Ok(Typemap::new(pieces, extent).filter(fits).map(Arc::new))
 }
 
 /// Returns the pieces of an element.
-fn pieces_of(envelope: &Envelope, datatype: Datatype) -> Result<Option<Pieces>> {
-    let Some(combiner) = envelope.combiner else { return Ok(None) };
-    if combiner.is_predefined() {
-        let (size, (true_lb, true_extent)) = (datatype.size()?, datatype.true_extent()?);
-        // datatypes of pairs may have holes
-        let dense = size == 0 || (true_lb == 0 && true_extent == size);
-        return Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes));
+fn pieces_of(envelope: &Envelope) -> Result<Option<Pieces>> {
+    match envelope.combiner {
+        None => Ok(None),
+        Some(combiner) if combiner.is_predefined() => pieces_of_predefined(envelope.datatype()),
+        Some(_) if envelope.longest() > to_int::<i64>(4 * MOST_PIECES) => Ok(None),
+        Some(combiner) => {
+            let (numbers, parts) = envelope.contents()?;
+            // SAFETY: they are used while `parts` lives.
+            pieces_of_made(combiner, &numbers, unsafe { parts.lend() })
+        }
     }
-    if envelope.longest() > to_int::<i64>(4 * MOST_PIECES) {
-        return Ok(None);
+}
+
+fn pieces_of_predefined(datatype: Datatype) -> Result<Option<Pieces>> {
+    let (size, (true_lb, true_extent)) = (datatype.size()?, datatype.true_extent()?);
+    // datatypes of pairs may have holes
+    let dense = size == 0 || (true_lb == 0 && true_extent == size);
+    Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes))
+}
+
+/// Returns the pieces of an element of a datatype that `combiner` made of these parts.
+fn pieces_of_made(combiner: Combiner, numbers: &[i64], parts: &[Envelope]) -> Result<Option<Pieces>> {
+    let mut elements = SmallVec::<[_; 1]>::with_capacity(parts.len());
+    for part in parts {
+        elements.push((pieces_of(part)?, part.datatype().extent()?));
     }
-    let (contents, parts) = envelope.contents()?;
-    // SAFETY: they are used while `parts` lives.
-    let parts_now = unsafe { parts.lend() };
-    let mut elements = Vec::with_capacity(parts_now.len());
-    for part in parts_now {
-        let pieces = pieces_of(&Envelope::of(part)?, part)?;
-        elements.push((pieces, part.extent()?));
-    }
-    Ok(flatten(combiner, &contents, &elements))
+    Ok(flatten(combiner, numbers, &elements))
 }
 
 /// Returns the predefined datatype that all data of a datatype is of; `None` if it is of several,
 /// or if MPI does not tell.
 pub fn basic(datatype: Datatype) -> Result<Option<Datatype>> {
     let mut found = None;
-    Ok(if find_basic(datatype, &mut found)? { found } else { None })
+    Ok(if find_basic(&Envelope::of(datatype)?, &mut found)? { found } else { None })
 }
 
 /// Notes the predefined datatype that all data of a datatype is of. Returns false if it is not of
 /// one, or not of the one that was `found` before.
-fn find_basic(datatype: Datatype, found: &mut Option<Datatype>) -> Result<bool> {
-    let envelope = Envelope::of(datatype)?;
+fn find_basic(envelope: &Envelope, found: &mut Option<Datatype>) -> Result<bool> {
     let Some(combiner) = envelope.combiner else { return Ok(false) };
     if combiner.is_predefined() {
-        return Ok(*found.get_or_insert(datatype) == datatype);
+        return Ok(*found.get_or_insert(envelope.datatype()) == envelope.datatype());
     }
     let (numbers, parts) = envelope.contents()?;
     // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody frees.
-    for (k, part) in unsafe { parts.lend() }.enumerate() {
+    for (k, part) in unsafe { parts.lend() }.iter().enumerate() {
         let is_empty = matches!(combiner, Combiner::Struct | Combiner::StructInteger) && numbers.get(1 + k) == Some(&0);
-        if !is_empty && part.size()? > 0 && !find_basic(part, found)? {
+        if !is_empty && part.datatype().size()? > 0 && !find_basic(part, found)? {
             return Ok(false);
         }
     }
@@ -221,7 +303,7 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: &[(Option<Pieces>, i64
     };
     let scaled = |displacement: i64| displacement.checked_mul(elements.first()?.1);
     match combiner {
-        Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer => None,
+        Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer | Combiner::ValueIndex => None,
         Combiner::Dup | Combiner::Resized => Some(single()?.0.clone()),
         Combiner::Contiguous => {
             let (pieces, extent) = single()?;

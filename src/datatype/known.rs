@@ -16,7 +16,8 @@ use crate::mpi::datatype::Owned;
 /// of one that has been decoded, until a datatype is freed.
 #[derive(Debug, Default)]
 pub struct Known {
-    last: Cell<Option<(Datatype, Kind)>>,
+    /// One for the blocks that are sent, one for those that are received.
+    last: [Cell<Option<(Datatype, Kind)>>; 2],
     recent: Recent,
 }
 
@@ -38,7 +39,7 @@ impl Known {
     /// Returns the extent: the bytes from one element to the next.
     #[inline]
     pub fn extent(&self, datatype: Datatype) -> Result<i64> {
-        match self.last.get() {
+        match self.last[0].get() {
             Some((known, Kind::Predefined { extent, .. })) if known == datatype => Ok(extent),
             _ => self.look_up_extent(datatype),
         }
@@ -56,7 +57,7 @@ impl Known {
     fn ask_extent(&self, datatype: Datatype) -> Result<i64> {
         let (freed, extent) = (self.recent.freed()?, datatype.extent()?);
         let lasting = Freed::has_decoded(datatype)?.then(|| (extent, freed.count()));
-        self.last.set(Some((datatype, Kind::Derived { extent: lasting })));
+        self.remember(datatype, Kind::Derived { extent: lasting });
         Ok(extent)
     }
 
@@ -86,6 +87,14 @@ impl Known {
         self.recent.typemap(datatype)
     }
 
+    /// Forgets all typemaps. `watches`: whether MPI is to tell when a datatype is freed that is
+    /// looked up from now on. If not, that costs less, and the typemaps must be forgotten before
+    /// another call.
+    pub fn forget(&self, watches: bool) {
+        self.recent.list.borrow_mut().clear();
+        self.recent.unwatched.set(!watches);
+    }
+
     /// Returns what can stand for a derived datatype (see [`Freed::twin`]).
     pub fn twin(&self, datatype: Datatype) -> Result<Arc<Owned>> {
         self.recent.freed()?.twin(datatype)
@@ -93,10 +102,14 @@ impl Known {
 
     #[inline]
     fn kind(&self, datatype: Datatype) -> Result<Kind> {
-        match self.last.get() {
-            Some((known, kind)) if known == datatype => Ok(kind),
-            _ => self.ask(datatype),
+        for last in &self.last {
+            if let Some((known, kind)) = last.get()
+                && known == datatype
+            {
+                return Ok(kind);
+            }
         }
+        self.ask(datatype)
     }
 
     fn ask(&self, datatype: Datatype) -> Result<Kind> {
@@ -106,8 +119,16 @@ impl Known {
         } else {
             Kind::Derived { extent: None }
         };
-        self.last.set(Some((datatype, kind)));
+        self.remember(datatype, kind);
         Ok(kind)
+    }
+
+    fn remember(&self, datatype: Datatype, kind: Kind) {
+        let [first, second] = &self.last;
+        if first.get().is_some_and(|(known, _)| known != datatype) {
+            second.set(first.get());
+        }
+        first.set(Some((datatype, kind)));
     }
 }
 
@@ -118,6 +139,8 @@ struct Recent {
     /// The count of `freed` when the list was begun.
     count: Cell<u64>,
     list: RefCell<Vec<(Datatype, Option<Arc<Typemap>>)>>,
+    /// True if datatypes may be freed unnoticed (see [`Known::forget`]).
+    unwatched: Cell<bool>,
     /// The entry to replace next.
     next: Cell<usize>,
 }
@@ -138,7 +161,7 @@ impl Recent {
         if let Some((_, map)) = list.iter().find(|(handle, _)| *handle == datatype) {
             return Ok(map.clone());
         }
-        let map = freed.typemap(datatype)?;
+        let map = if self.unwatched.get() { freed.typemap_now(datatype) } else { freed.typemap(datatype) }?;
         if list.len() < Recent::MOST {
             list.push((datatype, map.clone()));
         } else {

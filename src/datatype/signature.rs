@@ -28,8 +28,12 @@ impl Signature {
     /// whatever language: integers with and without sign, real and complex numbers, and each kind
     /// of pair. All others, such as characters and bytes, are one kind.
     pub fn of(datatype: Datatype) -> Result<Option<Signature>> {
-        let envelope = Envelope::of(datatype)?;
+        Signature::of_part(&Envelope::of(datatype)?)
+    }
+
+    fn of_part(envelope: &Envelope) -> Result<Option<Signature>> {
         let Some(combiner) = envelope.combiner else { return Ok(None) };
+        let datatype = envelope.datatype();
         if combiner.is_predefined() {
             return Ok(Some(Signature::of_one(op::kind_of(datatype), datatype.size()?)));
         }
@@ -38,15 +42,15 @@ impl Signature {
         let (numbers, parts) = envelope.contents()?;
         let mut all = Signature::EMPTY;
         // SAFETY: they are used while `parts` lives.
-        for (k, part) in unsafe { parts.lend() }.enumerate() {
-            let part_size = part.size()?;
+        for (k, part) in unsafe { parts.lend() }.iter().enumerate() {
+            let part_size = part.datatype().size()?;
             if part_size == 0 {
                 continue;
             }
             // all but structures repeat one datatype
             let times = if is_struct { numbers.get(1 + k).copied().unwrap_or(0) } else { size / part_size };
             if times > 0 {
-                let Some(one) = Signature::of(part)? else { return Ok(None) };
+                let Some(one) = Signature::of_part(part)? else { return Ok(None) };
                 all = all.then(one.repeated(times.unsigned_abs()));
             }
         }

@@ -12,6 +12,8 @@
 
 #![forbid(unsafe_code)]
 
+use smallvec::SmallVec;
+
 /// Elements with more irregular pieces than this have no typemap.
 pub const MOST_PIECES: usize = 1 << 16;
 
@@ -36,7 +38,7 @@ pub struct Nest {
     pub run: usize,
     /// The loops, outermost first. They are maximal: no loop continues where the one inside it
     /// ends, nor the innermost one where the run ends.
-    pub dims: Vec<Dim>,
+    pub dims: SmallVec<[Dim; 2]>,
 }
 
 impl Nest {
@@ -74,12 +76,12 @@ impl Nest {
 /// The nests of an element, in order, while it is being decoded. Methods return `None` if the
 /// element has no typemap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pieces(Vec<Nest>);
+pub struct Pieces(SmallVec<[Nest; 1]>);
 
 impl Pieces {
     /// Returns `count` bytes from the address on.
     pub fn bytes(count: usize) -> Pieces {
-        Pieces(if count == 0 { Vec::new() } else { vec![Nest { offset: 0, run: count, dims: Vec::new() }] })
+        Pieces((count > 0).then(|| Nest { offset: 0, run: count, dims: SmallVec::new() }).into_iter().collect())
     }
 
     /// Repeats the pieces `count` times, `stride` bytes apart.
@@ -143,14 +145,14 @@ impl Pieces {
 }
 
 /// Merges consecutive nests that are alike and equally spaced into loops.
-fn grouped(list: &[Nest]) -> Vec<Nest> {
+fn grouped(list: &[Nest]) -> SmallVec<[Nest; 1]> {
     /// The least iterations of a loop, unless it covers the whole list.
     const LEAST: usize = 3;
     let distance = |i: usize| {
         let (a, b) = (&list[i], list.get(i + 1)?);
         (a.run == b.run && a.dims == b.dims).then(|| b.offset.checked_sub(a.offset)).flatten()
     };
-    let (mut found, mut i) = (Vec::new(), 0);
+    let (mut found, mut i) = (SmallVec::new(), 0);
     while i < list.len() {
         let mut nest = list[i].clone();
         let mut count = 1;

@@ -202,9 +202,10 @@ impl<D: Delivers> Executor for Delivered<D> {
         self.inner.has_numbers(many)
     }
 
-    fn forget_datatypes(&mut self) {
+    fn forget_datatypes(&mut self, watches: bool) {
         self.folding.forget_datatypes();
-        self.inner.forget_datatypes();
+        self.known.forget(watches);
+        self.inner.forget_datatypes(watches);
     }
 
     fn keeps_datatypes(&self) -> bool {

@@ -37,8 +37,10 @@ pub trait Executor {
     }
 
     /// Forgets which datatypes MPI has accepted, because their handles may have been freed and
-    /// reused for other datatypes.
-    fn forget_datatypes(&mut self);
+    /// reused for other datatypes. `watches`: whether MPI is to tell when one is freed that is
+    /// bound from now on; if not, they are to be forgotten before the next `bind`. An executor may
+    /// watch them nonetheless.
+    fn forget_datatypes(&mut self, watches: bool);
 
     /// Returns true if datatypes are used after `start` has returned.
     fn keeps_datatypes(&self) -> bool;

@@ -229,13 +229,13 @@ impl Executor for Any {
         }
     }
 
-    fn forget_datatypes(&mut self) {
+    fn forget_datatypes(&mut self, watches: bool) {
         match self {
-            Any::P2p(executor) => executor.forget_datatypes(),
-            Any::Shm(executor) => executor.forget_datatypes(),
-            Any::Rma(executor) => executor.forget_datatypes(),
-            Any::Forward(executor) => executor.forget_datatypes(),
-            Any::Delivered(executor) => executor.forget_datatypes(),
+            Any::P2p(executor) => executor.forget_datatypes(watches),
+            Any::Shm(executor) => executor.forget_datatypes(watches),
+            Any::Rma(executor) => executor.forget_datatypes(watches),
+            Any::Forward(executor) => executor.forget_datatypes(watches),
+            Any::Delivered(executor) => executor.forget_datatypes(watches),
         }
     }
 

@@ -100,10 +100,10 @@ impl Executor for Remote {
         }
     }
 
-    fn forget_datatypes(&mut self) {
+    fn forget_datatypes(&mut self, watches: bool) {
         match self {
-            Remote::P2p(executor) => executor.forget_datatypes(),
-            Remote::Rma(executor) => executor.forget_datatypes(),
+            Remote::P2p(executor) => executor.forget_datatypes(watches),
+            Remote::Rma(executor) => executor.forget_datatypes(watches),
         }
     }
 

@@ -17,7 +17,7 @@ unsafe extern "C" {
 
 type DeleteFn<Handle> = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// Ends whenever a value is dropped: a communicator's handle may come back as another one's.
+/// Ends whenever a communicator's value is dropped: its handle may come back as another one's.
 static DROPPED: Epoch = Epoch::new();
 
 thread_local! {
@@ -44,7 +44,7 @@ impl<T> Key<T> {
         }
         let mut keyval = 0;
         // SAFETY: the callback has the type that MPI asks for; the result is a local.
-        check(unsafe { mpixn_create_keyval(Some(drop_value::<MPI_Comm, T>), &mut keyval) }, "MPI_Comm_create_keyval")?;
+        check(unsafe { mpixn_create_keyval(Some(drop_of_communicator::<T>), &mut keyval) }, "MPI_Comm_create_keyval")?;
         Ok(*self.keyval.get_or_init(|| keyval))
     }
 
@@ -135,7 +135,7 @@ impl<T> TypeKey<T> {
         }
         let mut keyval = 0;
         // SAFETY: the callback has the type that MPI asks for; the result is a local.
-        check(unsafe { mpixn_create_type_keyval(Some(drop_value::<MPI_Datatype, T>), &mut keyval) }, "MPI_Type_create_keyval")?;
+        check(unsafe { mpixn_create_type_keyval(Some(drop_of_datatype::<T>), &mut keyval) }, "MPI_Type_create_keyval")?;
         Ok(*self.keyval.get_or_init(|| keyval))
     }
 
@@ -166,15 +166,31 @@ impl<T> TypeKey<T> {
     }
 }
 
-/// Called by MPI when the communicator or datatype is freed, or the attribute deleted or replaced.
-unsafe extern "C" fn drop_value<Handle, T>(_handle: Handle, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
+/// Called by MPI when the communicator is freed, or the attribute deleted or replaced.
+unsafe extern "C" fn drop_of_communicator<T>(_: MPI_Comm, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this once
+    // for it.
+    let rc = unsafe { drop_value::<T>(value) };
+    DROPPED.end();
+    rc
+}
+
+/// Called by MPI when the datatype is freed.
+unsafe extern "C" fn drop_of_datatype<T>(_: MPI_Datatype, _: c_int, value: *mut c_void, _: *mut c_void) -> c_int {
+    // SAFETY: as above.
+    unsafe { drop_value::<T>(value) }
+}
+
+/// Drops a value. Returns what a callback returns to MPI.
+///
+/// # Safety
+/// The pointer must be a box of a `T` that nobody else drops.
+unsafe fn drop_value<T>(value: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
-        // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this
-        // once for it.
+        // SAFETY: the caller vouches for the pointer.
         drop(unsafe { Box::from_raw(value.cast::<T>()) });
     });
-    DROPPED.end();
     match dropped {
         Ok(()) => super::success(),
         Err(_) => super::errors::own_class(crate::error::Class::Intern),

@@ -231,6 +231,12 @@ const int mpixn_combiners[] = {
     MPI_COMBINER_F90_REAL,
     MPI_COMBINER_F90_COMPLEX,
     MPI_COMBINER_F90_INTEGER,
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
+    MPI_COMBINER_VALUE_INDEX,
+#else
+    /* found above, so never here */
+    MPI_COMBINER_NAMED,
+#endif
 };
 const int mpixn_order_fortran = MPI_ORDER_FORTRAN;
 const int mpixn_distribute[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG};

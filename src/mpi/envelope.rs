@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::constants::RSMPI_DATATYPE_NULL;
 use super::datatype::Datatype;
 use super::{MPI_Aint, MPI_Count, MPI_Datatype, check};
@@ -46,10 +48,11 @@ pub enum Combiner {
     F90Real,
     F90Complex,
     F90Integer,
+    ValueIndex,
 }
 
 impl Combiner {
-    const ALL: [Combiner; 19] = [
+    const ALL: [Combiner; 20] = [
         Combiner::Named,
         Combiner::Dup,
         Combiner::Contiguous,
@@ -69,13 +72,19 @@ impl Combiner {
         Combiner::F90Real,
         Combiner::F90Complex,
         Combiner::F90Integer,
+        Combiner::ValueIndex,
     ];
 
     /// Returns true for datatypes that cannot be freed.
     pub fn is_predefined(self) -> bool {
-        matches!(self, Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)
+        use Combiner::{F90Complex, F90Integer, F90Real, Named, ValueIndex};
+        matches!(self, Named | F90Real | F90Complex | F90Integer | ValueIndex)
     }
 }
+
+/// The arguments of a constructor but for its datatypes: counts, displacements and so on, in the
+/// standard's order for large counts. Those of a subarray of three dimensions need no allocation.
+pub type Numbers = SmallVec<[i64; 12]>;
 
 /// The envelope of a datatype: how it was made, and how many arguments describe it.
 pub struct Envelope {
@@ -96,6 +105,11 @@ impl Envelope {
         Ok(Envelope { datatype, numbers, combiner })
     }
 
+    /// Returns the datatype.
+    pub fn datatype(&self) -> Datatype {
+        self.datatype
+    }
+
     /// Returns true if the datatype cannot be freed.
     pub fn is_predefined(&self) -> bool {
         self.combiner.is_some_and(Combiner::is_predefined)
@@ -106,14 +120,13 @@ impl Envelope {
         self.numbers.iter().map(|&n| n as i64).max().unwrap_or(0)
     }
 
-    /// Returns the arguments of the constructor: counts, displacements and so on in one list, in
-    /// the standard's order for large counts, and the datatypes.
-    pub fn contents(&self) -> Result<(Vec<i64>, Parts)> {
+    /// Returns the arguments of the constructor.
+    pub fn contents(&self) -> Result<(Numbers, Parts)> {
         let [integers, addresses, counts, datatypes] = self.numbers.map(|n| to_usize(n));
-        let mut integers = vec![0; integers];
-        let mut addresses: Vec<MPI_Aint> = vec![0; addresses];
-        let mut counts: Vec<MPI_Count> = vec![0; counts];
-        let mut parts = Parts(vec![RSMPI_DATATYPE_NULL; datatypes]);
+        let mut integers: SmallVec<[c_int; 12]> = smallvec![0; integers];
+        let mut addresses: SmallVec<[MPI_Aint; 4]> = smallvec![0; addresses];
+        let mut counts: SmallVec<[MPI_Count; 4]> = smallvec![0; counts];
+        let mut parts: SmallVec<[MPI_Datatype; 4]> = smallvec![RSMPI_DATATYPE_NULL; datatypes];
         // SAFETY: a live datatype; the arrays are as long as MPI has said.
         let rc = unsafe {
             mpixn_type_contents(
@@ -122,13 +135,11 @@ impl Envelope {
                 integers.as_mut_ptr(),
                 addresses.as_mut_ptr(),
                 counts.as_mut_ptr(),
-                parts.0.as_mut_ptr(),
+                parts.as_mut_ptr(),
             )
         };
         check(rc, "MPI_Type_get_contents")?;
-        let (integers, addresses) = (integers.into_iter().map(i64::from), addresses.into_iter().map(|a| a as i64));
-        let counts = counts.into_iter().map(|c| c as i64);
-        let integers: Vec<i64> = integers.collect();
+        let parts = Parts::new(&parts)?;
         // for arrays, the large counts go after the number of dimensions
         let first = match self.combiner {
             Some(Combiner::Subarray) => 1,
@@ -136,36 +147,42 @@ impl Envelope {
             _ => integers.len(),
         };
         let (first, last) = integers.split_at(first.min(integers.len()));
-        let numbers = first.iter().copied().chain(addresses).chain(counts).chain(last.iter().copied()).collect();
+        let wide = |integers: &[c_int]| -> Numbers { integers.iter().copied().map(i64::from).collect() };
+        let mut numbers = wide(first);
+        numbers.extend(addresses.into_iter().map(|a| a as i64));
+        numbers.extend(counts.into_iter().map(|c| c as i64));
+        numbers.extend(wide(last));
         Ok((numbers, parts))
     }
 }
 
-/// Datatypes that `MPI_Type_get_contents` returned; derived ones are freed when dropped.
-pub struct Parts(Vec<MPI_Datatype>);
+/// The envelopes of datatypes that `MPI_Type_get_contents` returned. Derived ones are freed when
+/// dropped.
+pub struct Parts(SmallVec<[Envelope; 1]>);
 
 impl Parts {
-    /// Returns the datatypes.
+    fn new(parts: &[MPI_Datatype]) -> Result<Parts> {
+        // SAFETY: MPI has returned datatypes, which live as long as `self`.
+        let datatypes = parts.iter().map(|&part| unsafe { Datatype::from_raw(part) }.unwrap_or_else(super::datatype::byte));
+        datatypes.map(Envelope::of).collect::<Result<_>>().map(Parts)
+    }
+
+    /// Returns the envelopes.
     ///
     /// # Safety
-    /// They must not be used after `self` is dropped.
-    pub unsafe fn lend(&self) -> impl ExactSizeIterator<Item = Datatype> + '_ {
-        // SAFETY: MPI has returned datatypes, which live as long as `self`.
-        self.0.iter().map(|&part| unsafe { Datatype::from_raw(part) }.unwrap_or_else(super::datatype::byte))
+    /// Their datatypes must not be used after `self` is dropped.
+    pub unsafe fn lend(&self) -> &[Envelope] {
+        &self.0
     }
 }
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        for part in &mut self.0 {
-            // SAFETY: null, or a datatype that is ours; predefined ones are nobody's. Errors cannot
-            // be reported.
-            unsafe {
-                let Some(datatype) = Datatype::from_raw(*part) else { continue };
-                if Envelope::of(datatype).is_ok_and(|envelope| !envelope.is_predefined()) {
-                    mpi_sys::MPI_Type_free(part);
-                }
-            }
+        // one of an unknown kind may be predefined
+        for part in self.0.iter().filter(|part| part.combiner.is_some_and(|combiner| !combiner.is_predefined())) {
+            // SAFETY: a datatype that is ours; predefined ones are nobody's. Errors cannot be
+            // reported.
+            unsafe { mpi_sys::MPI_Type_free(&mut part.datatype.raw()) };
         }
     }
 }

@@ -181,8 +181,12 @@ impl Executor for Forward {
         self.schedule.rounds() == 0
     }
 
-    fn forget_datatypes(&mut self) {
-        self.own.iter_mut().for_each(|own| own.accepted = None);
+    fn forget_datatypes(&mut self, watches: bool) {
+        for own in &mut self.own {
+            own.accepted = None;
+            own.known.forget(watches);
+        }
+        self.known.forget(watches);
         self.large.clear();
     }
 

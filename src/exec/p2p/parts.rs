@@ -141,8 +141,11 @@ impl Parts {
     }
 
     /// Forgets which datatypes MPI has accepted.
-    pub fn forget_datatypes(&mut self) {
-        self.stages.iter_mut().for_each(|stage| stage.accepted = None);
+    pub fn forget_datatypes(&mut self, watches: bool) {
+        for stage in &mut self.stages {
+            stage.accepted = None;
+            stage.known.forget(watches);
+        }
     }
 
     /// Returns the messages that carry parts of a block, or of the same data for other targets.

@@ -302,10 +302,11 @@ impl Executor for P2p {
         check_matched(&self.comm, self.gone)
     }
 
-    fn forget_datatypes(&mut self) {
+    fn forget_datatypes(&mut self, watches: bool) {
         (self.accepted.input, self.accepted.output, self.accepted.op) = (None, None, None);
         self.accepted.messages.fill(None);
-        self.parts.forget_datatypes();
+        self.known.forget(watches);
+        self.parts.forget_datatypes(watches);
         self.large.clear();
     }
 

@@ -16,23 +16,23 @@ impl Round {
         self.withdraw_offers();
         self.leave_memory();
         self.to_all = self.is_only && fields.len() == 1 && blocks::is_one(&fields[0].input);
-        let freed = self.known[0][0].freed()?;
+        let freed = self.known[0].freed()?;
         if self.folding.is_some() {
             self.bind_fold(&fields[0])?;
         } else {
             for block in &mut self.outputs {
                 let field = block.field as usize;
-                block.bind(&fields[field].output, &self.known[field][1], freed, &self.comm)?;
+                block.bind(&fields[field].output, &self.known[field], freed, &self.comm)?;
             }
             let Self { self_edges, known, accepted, copies, pack, comm, .. } = self;
             for (field, known) in fields.iter().zip(known) {
-                bind_copies(self_edges, field, &known[0], accepted, (copies, pack), comm)?;
+                bind_copies(self_edges, field, known, accepted, (copies, pack), comm)?;
             }
         }
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..own] {
             let field = block.field as usize;
-            block.bind(&fields[field].input, &self.known[field][0], freed, &self.comm)?;
+            block.bind(&fields[field].input, &self.known[field], freed, &self.comm)?;
         }
         Ok(())
     }
@@ -40,7 +40,7 @@ impl Round {
     /// Hands blocks over to MPI that lie on a device. `lay_out` comes next.
     #[cold]
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
-        let freed = self.known[0][0].freed()?;
+        let freed = self.known[0].freed()?;
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         if let Some((folding, _)) = &mut self.folding {
             let others = self.inputs.iter().map(|block| Block::Input(block.entry));
@@ -49,12 +49,12 @@ impl Round {
         } else {
             for block in &mut self.outputs {
                 let field = block.field as usize;
-                block.find_device(devices, &fields[field].output, &self.known[field][1], freed, &self.comm)?;
+                block.find_device(devices, &fields[field].output, &self.known[field], freed, &self.comm)?;
             }
         }
         for block in &mut self.inputs[..own] {
             let field = block.field as usize;
-            block.find_device(devices, &fields[field].input, &self.known[field][0], freed, &self.comm)?;
+            block.find_device(devices, &fields[field].input, &self.known[field], freed, &self.comm)?;
         }
         for copy in &mut self.copies {
             copy.find_devices(devices)?;

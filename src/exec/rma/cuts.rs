@@ -81,8 +81,8 @@ impl Cuts {
                 continue;
             }
             let (field, round) = (cut.whole.field as usize, &rounds[r]);
-            let [sent, received] = &round.known[field];
-            let (side, known) = if cut.is_sent { (&fields[field].input, sent) } else { (&fields[field].output, received) };
+            let side = if cut.is_sent { &fields[field].input } else { &fields[field].output };
+            let known = &round.known[field];
             let freed = known.freed()?;
             cut.whole.bind(side, known, freed, &round.comm)?;
             if let Some(devices) = devices {
@@ -104,6 +104,11 @@ impl Cuts {
             }
         }
         Ok(())
+    }
+
+    /// Forgets which datatypes MPI has accepted.
+    pub(super) fn forget_datatypes(&mut self) {
+        self.cuts.iter_mut().for_each(|cut| cut.whole.forget());
     }
 
     /// Packs what is sent. Where that fails, the rounds know that the parts are lost.

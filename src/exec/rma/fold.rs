@@ -12,10 +12,10 @@ impl Round {
         let Self { folding, ins, outputs, to_all, self_edges, accepted, known, comm, .. } = self;
         // without sources, the operator is not significant
         let (Some((folding, self_comm)), Some(op)) = (folding, buffers.op) else { return Ok(()) };
-        folding.bind(op, &buffers.output, &known[0][1], comm, self_comm)?;
+        folding.bind(op, &buffers.output, &known[0], comm, self_comm)?;
         for &edge in self_edges.iter() {
             let from = buffers.input.bind(edge.0 as usize, &mut accepted[0], comm)?;
-            folding.bind_own(edge, from, &known[0][0], comm)?;
+            folding.bind_own(edge, from, &known[0], comm)?;
         }
         for recv in ins {
             let mut end = 0;
@@ -56,7 +56,7 @@ impl Round {
                     continue;
                 };
                 // SAFETY: the caller of `bind` vouches for result and places; the block is here.
-                if let Err(e) = unsafe { folding.fold(position, data, &self.known[0][1], self.loopback()) } {
+                if let Err(e) = unsafe { folding.fold(position, data, &self.known[0], self.loopback()) } {
                     self.note(e);
                 }
             }

@@ -260,8 +260,9 @@ impl Executor for Rma {
         Ok(())
     }
 
-    fn forget_datatypes(&mut self) {
-        self.rounds.iter_mut().for_each(Round::forget_datatypes);
+    fn forget_datatypes(&mut self, watches: bool) {
+        self.rounds.iter_mut().for_each(|round| round.forget_datatypes(watches));
+        self.cuts.forget_datatypes();
     }
 
     fn keeps_datatypes(&self) -> bool {

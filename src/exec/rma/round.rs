@@ -7,6 +7,7 @@ use super::Own;
 use super::answer::WORDS;
 use super::edges::Edges;
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
+use crate::datatype::known::Known;
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::{Folding, Origin};
@@ -103,7 +104,7 @@ impl Round {
             me: to_int(n.rank()),
             stage: Stage::Idle,
             turn: 0,
-            known: (0..fields).map(|_| Default::default()).collect(),
+            known: (0..fields).map(|_| Known::default()).collect(),
             inputs,
             outputs,
             outs,
@@ -177,9 +178,10 @@ impl Round {
     }
 
     /// Forgets which datatypes MPI has accepted.
-    pub(super) fn forget_datatypes(&mut self) {
+    pub(super) fn forget_datatypes(&mut self, watches: bool) {
         self.inputs.iter_mut().chain(&mut self.outputs).for_each(MessageBlock::forget);
         self.accepted = [None; 2];
+        self.known.iter().for_each(|known| known.forget(watches));
         if let Some((folding, _)) = &mut self.folding {
             folding.forget_datatypes();
         }

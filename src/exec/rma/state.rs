@@ -113,8 +113,8 @@ pub struct Round {
     pub(super) me: i32,
     pub(super) stage: Stage,
     pub(super) turn: u64,
-    /// Cached facts about the datatypes, by field: send side, receive side.
-    pub(super) known: Vec<[Known; 2]>,
+    /// Cached facts about the datatypes, by field.
+    pub(super) known: Vec<Known>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,
     pub(super) outs: Vec<OutMessage>,

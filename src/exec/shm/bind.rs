@@ -46,12 +46,12 @@ impl Shm {
         (self.stuck, self.brief) = (false, false);
         let Some(first) = fields.first() else { return Ok(()) };
         self.to_all = blocks::is_one(&first.input);
-        let freed = self.known[0][0].freed()?;
+        let freed = self.known[0].freed()?;
         if let Some(op) = first.op {
             self.bind_fold(op, first)?;
         } else {
             for block in &mut self.outputs {
-                let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
+                let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize]);
                 block.bind(side, known, freed, &self.comm)?;
             }
             if !self.self_edges.is_empty() {
@@ -60,7 +60,7 @@ impl Shm {
         }
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..own] {
-            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
+            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize]);
             block.bind(side, known, freed, &self.comm)?;
         }
         let mut room = LONGEST_FETCHED;
@@ -91,7 +91,7 @@ impl Shm {
     fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
             let Self { self_edges, accepted, copies, pack, comm, .. } = self;
-            bind_copies(self_edges, field, &known[0], accepted, (copies, pack), comm)?;
+            bind_copies(self_edges, field, known, accepted, (copies, pack), comm)?;
         }
         Ok(())
     }
@@ -104,11 +104,11 @@ impl Shm {
         let Some(self_comm) = self.self_comm.as_deref() else {
             return Err(Error::Internal("an executor that does not combine got an operator".into()).into());
         };
-        let known = &self.known[0][1];
+        let known = &self.known[0];
         folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
         for &edge in &self.self_edges {
             let from = buffers.input.bind(edge.0 as usize, &mut self.accepted[0], &self.comm)?;
-            folding.bind_own(edge, from, &self.known[0][0], &self.comm)?;
+            folding.bind_own(edge, from, &self.known[0], &self.comm)?;
         }
         for recv in &mut self.recvs {
             recv.bytes = 0;

@@ -23,7 +23,7 @@ impl Shm {
         self.each.iter_mut().chain(&mut self.all).for_each(|send| send.whole = Whole::NONE);
         self.recvs.iter_mut().for_each(|recv| recv.whole = Whole::NONE);
         self.brief = false;
-        let freed = self.known[0][0].freed()?;
+        let freed = self.known[0].freed()?;
         match &mut self.folding {
             Some(folding) => {
                 let near = self.inputs.iter().map(|block| Block::Input(block.entry));
@@ -36,14 +36,14 @@ impl Shm {
             }
             None => {
                 for block in &mut self.outputs {
-                    let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
+                    let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize]);
                     block.find_device(devices, side, known, freed, &self.comm)?;
                 }
             }
         }
         let sent = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..sent] {
-            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
+            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize]);
             block.find_device(devices, side, known, freed, &self.comm)?;
         }
         for copy in &mut self.copies {

@@ -69,6 +69,7 @@ use super::rma::{Own, Rma};
 use super::waiting;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
+use crate::datatype::known::Known;
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::mpi::comm::Owned as Comm;
@@ -175,7 +176,7 @@ impl Shm {
             waits: false,
             number: 0,
             active: false,
-            known: (0..parts.fields).map(|_| Default::default()).collect(),
+            known: (0..parts.fields).map(|_| Known::default()).collect(),
             sending: Vec::with_capacity(each.len()),
             receiving: Vec::with_capacity(recvs.len()),
             inputs,
@@ -428,14 +429,15 @@ impl Executor for Shm {
         self.remote.as_ref().is_none_or(Executor::posts_at_once)
     }
 
-    fn forget_datatypes(&mut self) {
+    fn forget_datatypes(&mut self, watches: bool) {
         self.inputs.iter_mut().chain(&mut self.outputs).for_each(MessageBlock::forget);
         self.accepted = [None; 2];
+        self.known.iter().for_each(|known| known.forget(watches));
         if let Some(folding) = &mut self.folding {
             folding.forget_datatypes();
         }
         if let Some(remote) = &mut self.remote {
-            remote.forget_datatypes();
+            remote.forget_datatypes(watches);
         }
     }
 

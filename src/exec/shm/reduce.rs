@@ -40,7 +40,7 @@ impl Shm {
                 let Some(data) = data else { continue };
                 let began = self.is_timed(origin).then(ticks);
                 // SAFETY: the caller of `bind` vouches for result and places; the block is here.
-                let folded = unsafe { folding.fold(position, data, &self.known[0][1], self.loopback()) };
+                let folded = unsafe { folding.fold(position, data, &self.known[0], self.loopback()) };
                 done = done.and(folded);
                 any = true;
                 if let Origin::Peer(i) = origin {
@@ -112,7 +112,7 @@ impl Shm {
     pub(super) unsafe fn fold_chunk(&mut self, i: usize, part: Range<usize>, data: *const u8) -> Result<()> {
         let Some(mut folding) = self.folding.take() else { return Ok(()) };
         // SAFETY: the caller vouches for the data, and for the blocks.
-        let folded = unsafe { folding.fold_part(to_u32(i), part, data, &self.known[0][1], self.loopback()) };
+        let folded = unsafe { folding.fold_part(to_u32(i), part, data, &self.known[0], self.loopback()) };
         self.folding = Some(folding);
         folded
     }

@@ -256,8 +256,8 @@ pub struct Shm {
     pub(super) hopes: bool,
     pub(super) number: u64,
     pub(super) active: bool,
-    /// Cached facts about the datatypes, by field: send side, receive side.
-    pub(super) known: Vec<[Known; 2]>,
+    /// Cached facts about the datatypes, by field.
+    pub(super) known: Vec<Known>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,
     /// One message to each process; one message to all of them; and which of the two is in use.
