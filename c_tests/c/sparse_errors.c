@@ -27,14 +27,16 @@ static void expect(int line, MPI_Comm on, int code, int class, const char *text)
 
 static const char *protocol;
 
-/* calls of MPI that fail: receives and packing on this process, windows everywhere */
-static int receives_fail, packs_fail, windows_fail;
+/* calls of MPI that fail: receives, those from any source, the next one, and packing on this
+   process, windows everywhere */
+static int receives_fail, open_receives_fail, next_receive_fails, packs_fail, windows_fail;
 int MPI_Pack(const void *from, int count, MPI_Datatype type, void *into, int size, int *position, MPI_Comm c) {
   if (packs_fail) return MPI_ERR_INTERN;
   return PMPI_Pack(from, count, type, into, size, position, c);
 }
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm c, MPI_Request *request) {
-  if (receives_fail) return MPI_ERR_OTHER;
+  if (next_receive_fails) return next_receive_fails = 0, MPI_ERR_OTHER;
+  if (receives_fail || (open_receives_fail && source == MPI_ANY_SOURCE)) return MPI_ERR_OTHER;
   return PMPI_Irecv(buffer, count, type, source, tag, c, request);
 }
 int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *base, MPI_Win *window) {
@@ -570,9 +572,30 @@ static void failed_starts(void) {
     }
     for (int r = 0; r < 2; r++) exchange(armed[p], &AROUND, r, info, comm);
     good_plan(info);
+    /* what comes after the exchange that finds the sources is none */
+    int right = (me + 1) % n, class = -1;
+    next_receive_fails = me == n - 1;
+    int code = MPIX_Neighborhood_set_targets(MPIX_NEIGHBOR_GATHER, 1, &right, MPI_UNWEIGHTED, info, comm);
+    MPI_Error_class(code, &class);
+    CHECK(class == MPI_ERR_OTHER && handled == 1, "%s: sources that one process cannot ask for: class %d: %s", armed[p], class, test_message(code));
+    CHECK(next_receive_fails == 0, "%s: no receive was refused", armed[p]);
+    handled = 0;
+    OK(MPIX_Neighborhood_set_targets(MPIX_NEIGHBOR_GATHER, 1, &right, MPI_UNWEIGHTED, info, comm));
+    OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_GATHER, comm));
     MPI_Info_free(&info);
   }
+  /* what the first exchange on a communicator makes fails on one process, and so on all */
   MPI_Comm fresh;
+  MPI_Comm_dup(comm, &fresh);
+  MPIX_Sparse_result none = NULL;
+  open_receives_fail = me == n - 1;
+  int refused = MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &none), kind = -1;
+  open_receives_fail = 0;
+  MPI_Error_class(refused, &kind);
+  CHECK(kind == MPI_ERR_OTHER && handled == 1, "receives that one process cannot post: class %d: %s", kind, test_message(refused));
+  handled = 0;
+  exchange("after receives that could not be posted", &AROUND, 0, MPI_INFO_NULL, fresh);
+  MPI_Comm_free(&fresh);
   MPI_Comm_dup(comm, &fresh);
   for (int attempt = 0; attempt < 2; attempt++) {
     MPIX_Sparse_result result = NULL;

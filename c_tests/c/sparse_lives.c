@@ -111,6 +111,31 @@ static void orphans(void) {
   }
 }
 
+/* a communicator that some free before they wait for an exchange, and others after */
+static void freed_meanwhile(void) {
+  for (int p = 0; p < PROTOCOLS; p++) {
+    if (left_out(p)) continue;
+    MPI_Comm comm = test_duplicate();
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    /* what a protocol makes is there before the exchange */
+    exchange("first", &FEW_SHORT, p, info, comm);
+    int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, source, *got;
+    MPI_Count count;
+    MPIX_Sparse_request request;
+    MPIX_Sparse_result result = NULL;
+    OK(MPIX_Isparse_exchange(1, &right, &me, &one, &zero, MPI_INT, MPI_INT, info, comm, &request));
+    MPI_Info_free(&info);
+    if (me % 2 == 0) MPI_Comm_free(&comm);
+    OK(MPIX_Sparse_wait(&request, &result));
+    if (me % 2) MPI_Comm_free(&comm);
+    OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
+    CHECK(source == left && *got == left, "%s: %d from %d", protocols[p], *got, source);
+    OK(MPIX_Sparse_free(&result));
+    /* one that may get the numbers of what is gone */
+    exchange("next", &FEW_SHORT, p, MPI_INFO_NULL, MPI_COMM_WORLD);
+  }
+}
+
 /* alive at MPI_Finalize: wires with all protocols' belongings, on the world, a part of it,
    MPI_COMM_SELF and a communicator that is never freed; results and plans */
 static void leave_behind(void) {
@@ -144,6 +169,7 @@ int main(int argc, char **argv) {
   many_lives();
   alone();
   orphans();
+  freed_meanwhile();
   leave_behind();
   return test_finish();
 }

@@ -121,6 +121,24 @@ impl Guarded {
         }
     }
 
+    /// Frees the window, if there is one. A process whose exchange is still running cannot free its
+    /// window: then no process frees it before MPI ends. Collective.
+    pub fn free_window_if_idle(&self) {
+        let context = self.hold();
+        // once MPI has ended, there is no window left
+        if context.resources.sums.is_none() || !mpi::is_usable() {
+            return;
+        }
+        let (idle, comm) = (!context.running, Arc::clone(context.comm()));
+        // others may wait for the exchange that runs here, which needs the lock to go on
+        drop(context);
+        let all_idle = coll::allreduce(&comm, [i64::from(idle)], Reduction::Min);
+        if all_idle.is_ok_and(|[idle]| idle == 1) {
+            let sums = self.hold().resources.sums.take();
+            drop(sums);
+        }
+    }
+
     /// Returns a flag that is true once the communicator has been freed.
     pub fn freed(&self) -> &Arc<AtomicBool> {
         &self.freed
@@ -139,7 +157,7 @@ struct CommAttr(Shared);
 impl Drop for CommAttr {
     fn drop(&mut self) {
         // freeing the communicator, which runs this, is collective
-        self.0.hold().free_window_if_idle();
+        self.0.free_window_if_idle();
     }
 }
 
@@ -221,6 +239,16 @@ fn create(comm: Communicator) -> Result<Shared> {
     Ok(shared)
 }
 
+/// What a process makes for a context by itself: it may fail on one process alone.
+struct Own {
+    hints: SparseHints,
+    machine: Option<(Loggp, Origin)>,
+    receives: ReceiveRing,
+    windows: bool,
+    largest_tag: i32,
+    outstanding: Arc<Outstanding>,
+}
+
 impl ExchangeContext {
     fn new(user: Communicator) -> Result<ExchangeContext> {
         let comm = Arc::new(Comm::duplicate(user)?);
@@ -242,19 +270,29 @@ impl ExchangeContext {
         });
         let (rank, size) = (comm.rank()?, comm.size()?);
         let node = Team::new(&comm, Note::default())?;
+        let receives = ReceiveRing::new(&comm);
+        let own = hints.and_then(|(hints, machine)| {
+            Ok(Own {
+                hints,
+                machine,
+                receives: receives?,
+                windows: window::can_be_made(&comm)?,
+                largest_tag: message::largest_tag()?,
+                outstanding: progress::of_process()?,
+            })
+        });
         // the machine's parameters in effect must agree as well
-        let in_effect = |(hints, machine): &(SparseHints, Option<(Loggp, Origin)>)| hints.with_machine(*machine);
-        let agreed = hints.as_ref().map_or(-1, |h| in_effect(h).agreed());
+        let agreed = own.as_ref().map_or(-1, |own| own.hints.with_machine(own.machine).agreed());
         let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.size())], Reduction::Min)?;
         // an error on one process is reported on all, with its text
-        let (hints, machine) = if low < 0 { coll::share_outcome(&comm, hints)? } else { hints? };
+        let own = if low < 0 { coll::share_outcome(&comm, own)? } else { own? };
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
+        let Own { hints, machine, receives, windows, largest_tag, outstanding } = own;
         // Created here, so that nonblocking exchanges have them too. All processes take the same
         // branch: either every process sees all of them on its node, or none does.
         let inboxes = if size > 1 && node.size() == size { inbox::Inboxes::new(node.group())? } else { None };
-        let receives = ReceiveRing::new(&comm)?;
         let observed = observe::Sparse::new(user);
         if let Some(observed) = &observed {
             comm.count(observed.tally());
@@ -263,7 +301,7 @@ impl ExchangeContext {
         Ok(ExchangeContext {
             yields: node.oversubscribed() && !mpi::wait_yields(),
             oversubscribed: node.oversubscribed(),
-            windows: window::can_be_made(&comm)?,
+            windows,
             per_node: u32::try_from(-nodes).unwrap_or(1),
             hints,
             machine,
@@ -277,8 +315,8 @@ impl ExchangeContext {
             send: Known::default(),
             recv: Known::default(),
             plans: 0,
-            largest_tag: message::largest_tag()?,
-            outstanding: progress::of_process()?,
+            largest_tag,
+            outstanding,
             resources: Resources::new(receives, inboxes),
             transport: Transport::new(comm, rank, size, UNMEASURED, observed),
         })
@@ -307,6 +345,11 @@ impl ExchangeContext {
         }
     }
 
+    /// True if the others may run an exchange that this process could not start.
+    pub fn is_awaited(&self) -> bool {
+        self.next_choice.is_some()
+    }
+
     /// Returns true if a waiting process must yield its core, and true if there are more processes
     /// than cores.
     pub fn waiting(&self) -> (bool, bool) {
@@ -320,19 +363,6 @@ impl ExchangeContext {
         let mut context = ExchangeContext::new(comm)?;
         context.windows = true;
         Guarded::new(context, comm)
-    }
-
-    /// Frees the window, if there is one, before its communicator: in MPICH 4.0, a later window may
-    /// be taken for one that outlives its communicator. A process whose exchange is still running
-    /// cannot free its window: then no process frees it before MPI ends. Collective.
-    pub fn free_window_if_idle(&mut self) {
-        // once MPI has ended, there is no window left
-        if self.resources.sums.is_some() && mpi::is_usable() {
-            let idle = coll::allreduce(&self.transport.comm, [i64::from(!self.running)], Reduction::Min);
-            if idle.is_ok_and(|[idle]| idle == 1) {
-                self.resources.sums = None;
-            }
-        }
     }
 
     /// Makes the record of a window whose epochs end by these exchanges; `None` if nothing is

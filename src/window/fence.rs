@@ -116,7 +116,7 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
     let all_free = window.state.over.is_none();
     window.close();
     if all_free {
-        window.exchanges.hold().free_window_if_idle();
+        window.exchanges.free_window_if_idle();
     }
     outcome
 }

@@ -10,9 +10,11 @@
 //! rounds of the barrier, k messages, k probes; memory for two counters, none that grows with P, in
 //! a window that is created at first use. Source: DSDE, section 3.3.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::Result;
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{Mode, lend};
 use crate::mpi::window::Counters;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
@@ -23,6 +25,9 @@ use crate::util::cast::to_usize;
 /// The counters of one communicator.
 pub struct Sums {
     counters: Counters,
+    /// Dropped after its window: in MPICH 4.0, a later window may be taken for one that outlives
+    /// its communicator.
+    _comm: Arc<Comm>,
     /// The values that the counters had when they were last read, two exchanges ago.
     seen: [u64; 2],
     made: Instant,
@@ -51,7 +56,9 @@ impl Run {
     /// Makes the window at the first call, which is collective.
     pub fn make(transport: &Transport, sums: &mut Option<Sums>) -> Result<()> {
         if sums.is_none() {
-            *sums = Some(Sums { counters: Counters::new(2, &transport.comm)?, seen: [0; 2], made: Instant::now() });
+            let comm = &transport.comm;
+            let counters = Counters::new(2, comm)?;
+            *sums = Some(Sums { counters, _comm: Arc::clone(comm), seen: [0; 2], made: Instant::now() });
         }
         Ok(())
     }
