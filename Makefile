@@ -371,10 +371,12 @@ test-tsan:
 test-tsan-c:
 	c_tests/tsan
 
-# unit tests of the modules that are built for an MPI, without a call of it
+# unit tests of the modules that are built for an MPI, without a call of it; those of other rooms are
+# test-pure's
+PURE_ROOMS := error:: util:: topology:: schedule:: model:: select::
 test-unit:
 	@scripts/deps build
-	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO_TEST) --lib --target-dir $(TARGET) -- capi:: collective:: datatype::remembered:: exec:: mpi:: observe:: sparse:: window:: --skip model::
+	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO_TEST) --lib --target-dir $(TARGET) -- $(addprefix --skip ,$(PURE_ROOMS))
 
 TEST_BUILDS := lib c-programs examples fortran-tests preload preload-programs tool-mpi $(OUT)/nodes
 
