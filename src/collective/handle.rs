@@ -106,8 +106,6 @@ pub struct Handle {
     pub failed: AtomicBool,
     /// By operation.
     pub neighborhoods: [Option<Arc<BoundNeighborhood>>; OPERATIONS],
-    /// The windows that they put blocks into, by operation.
-    pub links: [Option<Arc<Link>>; OPERATIONS],
     /// Windows of replaced neighborhoods that a process needed when they were, the same on all.
     pub retired: Vec<Arc<Link>>,
     /// By operation.
@@ -122,11 +120,13 @@ impl Handle {
     /// # Errors
     /// The old one's window could not be freed.
     pub fn replace(&mut self, operation: Operation, neighborhood: Option<Arc<BoundNeighborhood>>) -> Result<()> {
-        let link = neighborhood.as_ref().and_then(|bound| bound.pool.transport().link.clone());
-        if let Some(old) = std::mem::replace(&mut self.neighborhoods[operation as usize], neighborhood) {
-            old.stale.store(true, Ordering::Relaxed);
-        }
-        let Some(link) = std::mem::replace(&mut self.links[operation as usize], link) else { return Ok(()) };
+        let replaced = std::mem::replace(&mut self.neighborhoods[operation as usize], neighborhood);
+        let Some(old) = replaced else { return Ok(()) };
+        old.stale.store(true, Ordering::Relaxed);
+        let link = old.pool.transport().link.clone();
+        // it needs its window as long as its requests go on
+        drop(old);
+        let Some(link) = link else { return Ok(()) };
         // a window, too, is on the communicator
         *self.failed.get_mut() = true;
         self.retired.extend(link.retire()?);

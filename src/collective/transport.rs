@@ -169,7 +169,7 @@ fn text_of_straight((from, origin): (u64, Option<Origin>), fenced: bool) -> Stri
 /// [`barrier::time`].
 fn compare(comm: &Comm, n: &Neighborhood, hints: &Hints, (times, origin): puts::Found) -> Result<(bool, String)> {
     // without it, nobody learns times
-    let unit = hints.weight_unit.unwrap_or(1);
+    let unit = hints.unit();
     let notice = notice(hints).0;
     let mut barrier = None;
     if notice == Notice::Barrier {

@@ -54,8 +54,7 @@ impl Alike {
     /// Describes a neighborhood of `processes` processes for which `close` would be compared.
     /// `far`: the number of edges between nodes, if it is known.
     pub fn new(hints: &Hints, outline: Outline, processes: u32, calls: Calls, far: Option<u64>, close: &[Candidate]) -> Alike {
-        let unit = u64::from(hints.weight_unit.unwrap_or(1));
-        let sizes = [outline.edges, outline.heaviest.saturating_mul(unit), outline.busiest.saturating_mul(unit)];
+        let sizes = [outline.edges, hints.bytes(outline.heaviest), hints.bytes(outline.busiest)];
         let mut close = close.to_vec();
         close.sort_unstable_by_key(|&Candidate { algorithm, strict }| (algorithm as usize, strict));
         Alike {

@@ -122,7 +122,7 @@ pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
     let nodes = nodes.map(|nodes| nodes.nodes);
     let far = sharing.map(|nodes| far_edges(graph, nodes));
     let far = far.as_ref().map(|(far, numbers)| far.neighborhoods_with(|e| of_edge(numbers[e] as usize)));
-    let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
+    let (tuning, unit) = (hints.tuning(), u64::from(hints.unit()));
     let gather = operations == Operations { gather: true, ..Operations::default() };
     let machine = hints.machine();
     let copy = machine.sharing.copy.unwrap_or(COPY);

@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::model::Loggp;
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, Operations, Sample, Stencil};
-use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint, Transport};
+use crate::select::hints::{Decider, Hints, Learn, MOST_EDGES, ScheduleHint, Transport};
 
 mod choice;
 mod comparison;
@@ -92,18 +92,17 @@ pub struct Outline {
 /// # Errors
 /// The algorithm requested by a hint cannot be used.
 pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
-    match hints.schedule {
-        ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > graph_limit(hints) => {
+    match hints.decider() {
+        Decider::Given(Algorithm::EdgeColoring) if outline.edges > graph_limit(hints) => {
             let why = Reason::Negotiated(outline.edges);
             Ok(Next::Take(Choice::new(Algorithm::DistributedColoring, why)))
         }
-        ScheduleHint::Only(algorithm) => match unfit(algorithm, hints, input, outline) {
+        Decider::Given(algorithm) => match unfit(algorithm, hints, input, outline) {
             None => Ok(Next::Take(Choice::new(algorithm, Reason::Asked))),
             Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason: reason + &hints.who_asks() }.into()),
         },
-        // verification changes the times
-        ScheduleHint::Measure if !hints.verify => Ok(Next::Try),
-        _ => Ok(match reason_for_direct(hints, input, outline) {
+        Decider::Times => Ok(Next::Try),
+        Decider::Model => Ok(match reason_for_direct(hints, input, outline) {
             Some(Reason::Large(_)) if tries_large(hints, outline) => Next::Compare,
             Some(why) => Next::Take(Choice::new(Algorithm::Direct, why)),
             None => Next::Compare,
@@ -160,7 +159,7 @@ pub fn compare_large(hints: &Hints, stencil: Option<&Stencil>, outline: Outline)
 
 /// Bytes of the longest message, as the weights say.
 fn longest(hints: &Hints, outline: Outline) -> u64 {
-    outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into())
+    hints.bytes(outline.heaviest)
 }
 
 /// Returns true if the sizes of messages are known.
@@ -182,8 +181,8 @@ pub fn is_sampled(hints: &Hints, stencil: &Stencil, outline: Outline) -> bool {
 /// than the calls do for which the schedule is made, so far as is known before.
 fn is_gathered(hints: &Hints, outline: Outline) -> bool {
     let pays = || {
-        let bytes = outline.busiest.saturating_mul(hints.weight_unit.unwrap_or(1).into());
-        hints.known_machine().is_some_and(|machine| machine.transfer(bytes) * CALLS >= outline.edges as f64 * SIMULATION)
+        let costs = |machine: &Loggp| machine.transfer(hints.bytes(outline.busiest)) * CALLS;
+        hints.known_machine().is_some_and(|machine| costs(machine) >= outline.edges as f64 * SIMULATION)
     };
     outline.edges <= graph_limit(hints).min(MOST_SIMULATED) && (outline.edges <= FEW_EDGES || pays())
 }
@@ -204,10 +203,10 @@ pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid
         Learn::Now => processes > 1,
     };
     let costs = |algorithm: Algorithm| matches!(algorithm.entry().build, Build::Global(_) | Build::Scatter(_));
-    let depends = match hints.schedule {
-        ScheduleHint::Only(algorithm) => costs(algorithm),
-        ScheduleHint::Measure if !hints.verify => true,
-        _ => outline.edges <= graph_limit(hints) || on_grid || asks_trial(hints, outline),
+    let depends = match hints.decider() {
+        Decider::Given(algorithm) => costs(algorithm),
+        Decider::Times => true,
+        Decider::Model => outline.edges <= graph_limit(hints) || on_grid || asks_trial(hints, outline),
     };
     missing && depends && is_sized(hints, outline)
 }
@@ -263,7 +262,7 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
 
 /// Returns true if the model must know which processes share a node: they share its links.
 pub fn asks_for_sharing(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
-    matches!(hints.schedule, ScheduleHint::Auto | ScheduleHint::Model)
+    hints.decider() == Decider::Model
         && !outline.one_node
         && is_sized(hints, outline)
         && is_compared(hints, stencil, outline)
@@ -278,10 +277,10 @@ pub fn leaves_out_nodes(hints: &Hints, outline: Outline) -> bool {
 
 /// Returns true if such rounds are planned by process 0, or their times predicted.
 pub fn orders_between_nodes(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bool {
-    let makes_rounds = match hints.schedule {
-        ScheduleHint::Only(algorithm) => matches!(algorithm.entry().build, Build::Global(_)),
-        ScheduleHint::Measure if !hints.verify => true,
-        _ => is_sized(hints, outline) && is_compared(hints, stencil, outline) && hints.known_machine().is_some(),
+    let makes_rounds = match hints.decider() {
+        Decider::Given(algorithm) => matches!(algorithm.entry().build, Build::Global(_)),
+        Decider::Times => true,
+        Decider::Model => is_sized(hints, outline) && is_compared(hints, stencil, outline) && hints.known_machine().is_some(),
     };
     makes_rounds && leaves_out_nodes(hints, outline)
 }
@@ -291,10 +290,10 @@ pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
     let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
     hints.whole_communicator
         && served
-        && match hints.schedule {
-            ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
-            ScheduleHint::Measure => true,
-            ScheduleHint::Auto | ScheduleHint::Model => outline.weighted || hints.weight_unit.is_some(),
+        && match hints.decider() {
+            Decider::Given(algorithm) => algorithm == Algorithm::NodeAware,
+            Decider::Times => true,
+            Decider::Model => is_sized(hints, outline),
         }
 }
 
@@ -314,11 +313,10 @@ pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
 pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
     let served = Algorithm::Combining.entry().unserved(outline.operations).is_none();
     served
-        && match hints.schedule {
-            ScheduleHint::Only(algorithm) => algorithm == Algorithm::Combining,
-            ScheduleHint::Measure if !hints.verify => true,
-            // if the model decides
-            _ => {
+        && match hints.decider() {
+            Decider::Given(algorithm) => algorithm == Algorithm::Combining,
+            Decider::Times => true,
+            Decider::Model => {
                 is_sized(hints, outline) && hints.known_machine().is_some() && (!outline.one_node || hints.describes_processes())
             }
         }

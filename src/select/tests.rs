@@ -166,6 +166,24 @@ fn nodes_only_where_they_matter() {
     assert_eq!(chosen(&auto, 1).algorithm(), Algorithm::Direct);
 }
 
+/// Where calls are verified, `measure` is decided by the model, which then knows as much as under
+/// `auto`.
+#[test]
+fn the_model_decides_in_place_of_times_that_verification_changes() {
+    let mut machine = Loggp::preset("jaguar").unwrap();
+    machine.sharing.links[0] = 1e-4;
+    let auto = Hints { site_loggp: Some(Arc::new(machine)), whole_communicator: true, ..Hints::default() };
+    let measure = Hints { schedule: ScheduleHint::Measure, ..auto.clone() };
+    let verified = Hints { verify: true, ..measure.clone() };
+    for weighted in [false, true] {
+        let outline = Outline { operations: ALLTOALL, weighted, heaviest: 1 << 20, ..FEW };
+        let asks = |hints: &Hints| [asks_for_sharing(hints, None, outline), asks_for_nodes(hints, outline)];
+        assert_eq!(asks(&auto), [weighted; 2]);
+        assert_eq!(asks(&verified), asks(&auto));
+        assert_eq!(asks(&measure), [false, true]);
+    }
+}
+
 /// Algorithms that forward are an error for blocks on a device: they are used only if a hint
 /// asks for them.
 #[test]

@@ -375,68 +375,92 @@ impl State {
     pub unsafe fn unverified(bound: &BoundNeighborhood, fields: &[Buffers], rule: Rule, lifetime: Lifetime) -> Result<State> {
         let schedule = bound.schedule()?;
         let mut state = State::new(bound, &schedule, fields.len());
+        let (persistent, private) = (lifetime != Lifetime::Once, lifetime == Lifetime::PrivateMatching);
+        let capture = || -> Result<Vec<CapturedArguments>> {
+            fields.iter().map(|f| CapturedArguments::of(f, bound.neighborhood(), bound.comm())).collect()
+        };
         // SAFETY: the caller vouches for the buffers.
         unsafe {
-            let n = bound.neighborhood();
-            let Some(first) = fields.first() else { return Ok(state) };
-            let (persistent, private) = (lifetime != Lifetime::Once, lifetime == Lifetime::PrivateMatching);
-            let lease = bound.lend(first, private)?;
-            let kept: Vec<CapturedArguments>;
-            let mut own: Fields = SmallVec::from_slice(fields);
-            if persistent || fields.len() > 1 || lease.executor.keeps_datatypes() {
-                kept = fields.iter().map(|f| CapturedArguments::of(f, n, bound.comm())).collect::<Result<_>>()?;
-                own = kept.iter().map(CapturedArguments::buffers).collect();
-            } else {
-                kept = Vec::new();
-            }
-            state.leases.push(lease);
-            if schedule.algorithm().entry().forwards() {
-                // other processes forward these blocks without looking into them
-                for (tag, field) in own.iter().enumerate().skip(1) {
-                    let mut lease = bound.lend(field, private)?;
-                    lease.tag = tag;
-                    state.leases.push(lease);
-                }
-                for (lease, field) in state.leases.iter_mut().zip(&own) {
-                    lease.executor.bind(field)?;
-                }
-            } else if let [_, others @ ..] = &own[..]
-                && !others.is_empty()
-            {
-                state.leases.clear();
-                let shares = !private;
-                if let Some(mut lease) = bound.lend_near(own.len())?.filter(|_| shares) {
-                    lease.executor.bind_fields(&own)?;
-                    state.leases.push(lease);
-                }
-                if let Some(mut lease) = bound.lend_puts(own.len())?.filter(|_| shares) {
-                    lease.executor.bind_fields(&own)?;
-                    state.leases.push(lease);
-                } else if let Some(mut lease) = bound.lend_far(None, shares)? {
-                    let near = |rank| shares && bound.is_near(rank);
-                    let joined = Joined::of(&own, n, rule, bound.comm(), bound.tags().one(), &near)?;
-                    lease.executor.bind(&joined.buffers())?;
-                    state.of_joined = state.leases.len();
-                    state.leases.push(lease);
-                    for (tag, field) in (1..).zip(others).filter(|_| !joined.all()) {
-                        if let Some(mut lease) = bound.lend_far(Some(&joined), shares)? {
-                            lease.tag = tag;
-                            lease.executor.bind(field)?;
-                            state.leases.push(lease);
-                        }
+            match fields {
+                [] => return Ok(state),
+                [only] => {
+                    let mut lease = bound.lend(only, private)?;
+                    if persistent || lease.executor.keeps_datatypes() {
+                        state.captured = capture()?;
                     }
-                    state.joined = Some(joined);
+                    let own = state.captured.first().map_or(*only, CapturedArguments::buffers);
+                    lease.executor.bind(&own)?;
+                    state.leases.push(lease);
                 }
-            } else {
-                state.leases[0].executor.bind(&own[0])?;
+                _ => {
+                    let captured = capture()?;
+                    let own: Fields = captured.iter().map(CapturedArguments::buffers).collect();
+                    if schedule.algorithm().entry().forwards() {
+                        state.bind_forwarded(bound, &own, private)?;
+                    } else {
+                        state.bind_together(bound, &own, rule, !private)?;
+                    }
+                    drop(own);
+                    state.captured = captured;
+                }
             }
-            drop(own);
-            state.captured = kept;
             if persistent {
                 state.settle();
             }
-            Ok(state)
         }
+        Ok(state)
+    }
+
+    /// Binds one executor for each of several fields, whose blocks other processes forward without
+    /// looking into them.
+    ///
+    /// # Safety
+    /// As for `Request::new`.
+    unsafe fn bind_forwarded(&mut self, bound: &BoundNeighborhood, fields: &[Buffers], private: bool) -> Result<()> {
+        for (tag, field) in fields.iter().enumerate() {
+            let mut lease = bound.lend(field, private)?;
+            lease.tag = tag;
+            // SAFETY: the caller vouches for the buffers.
+            unsafe { lease.executor.bind(field) }?;
+            self.leases.push(lease);
+        }
+        Ok(())
+    }
+
+    /// Binds executors for several fields, which travel together: one for near processes, and for
+    /// far ones one that puts them, or those for their messages. `shares`: as for `Purpose`.
+    ///
+    /// # Safety
+    /// As for `Request::new`.
+    unsafe fn bind_together(&mut self, bound: &BoundNeighborhood, fields: &[Buffers], rule: Rule, shares: bool) -> Result<()> {
+        let count = fields.len();
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            if shares && let Some(mut lease) = bound.lend_near(count)? {
+                lease.executor.bind_fields(fields)?;
+                self.leases.push(lease);
+            }
+            if shares && let Some(mut lease) = bound.lend_puts(count)? {
+                lease.executor.bind_fields(fields)?;
+                self.leases.push(lease);
+                return Ok(());
+            }
+            let Some(mut lease) = bound.lend_far(None, shares)? else { return Ok(()) };
+            let near = |rank| shares && bound.is_near(rank);
+            let joined = Joined::of(fields, bound.neighborhood(), rule, bound.comm(), bound.tags().one(), &near)?;
+            lease.executor.bind(&joined.buffers())?;
+            self.of_joined = self.leases.len();
+            self.leases.push(lease);
+            for (tag, field) in fields.iter().enumerate().skip(1).filter(|_| !joined.all()) {
+                if let Some(mut lease) = bound.lend_far(Some(&joined), shares)? {
+                    lease.tag = tag;
+                    lease.executor.bind(field)?;
+                    self.leases.push(lease);
+                }
+            }
+            self.joined = Some(joined);
+        }
+        Ok(())
     }
 
     /// Prepares for many starts.

@@ -188,7 +188,7 @@ impl Call<'_> {
             Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
         let wanted: SmallVec<[Operation; OPERATIONS]> = requested(bits).collect();
         let operations = kinds(bits);
-        let unit = hints.weight_unit.unwrap_or(1).into();
+        let unit = hints.unit().into();
         let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
         let Candidates { mut selected, open } = match reused {
             Some(selected) => Candidates { selected: smallvec![selected], open: None },
@@ -224,7 +224,6 @@ impl Call<'_> {
                     store: store.clone(),
                     failed: AtomicBool::new(false),
                     neighborhoods: [const { None }; OPERATIONS],
-                    links: [const { None }; OPERATIONS],
                     retired: Vec::new(),
                     tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
                     outstanding: progress::of_process()?,

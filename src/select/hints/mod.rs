@@ -19,7 +19,7 @@ mod window;
 
 pub use machine::{Measuring, kept_folder, loggp_path, site_loggp};
 pub use neighborhood::{
-    Hints, LEAST_SHARED, Learned, MOST_EDGES, ScheduleHint, SingleCopy, Synchronization, Transport, fuse, matches_alone,
+    Decider, Hints, LEAST_SHARED, Learned, MOST_EDGES, ScheduleHint, SingleCopy, Synchronization, Transport, fuse, matches_alone,
 };
 pub use sparse::SparseHints;
 pub use value::Learn;

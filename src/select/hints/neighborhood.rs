@@ -40,6 +40,17 @@ pub enum ScheduleHint {
     Only(Algorithm),
 }
 
+/// Who decides on the schedule of a set call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decider {
+    /// The caller.
+    Given(Algorithm),
+    /// The times of the first calls.
+    Times,
+    /// The model, where it knows enough.
+    Model,
+}
+
 /// The transport between processes that share no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
@@ -423,14 +434,33 @@ impl Hints {
         self.known_machine().copied().unwrap_or_default()
     }
 
+    /// Bytes of a unit of weight; 1 if nobody says.
+    pub fn unit(&self) -> u32 {
+        self.weight_unit.unwrap_or(1)
+    }
+
+    /// Bytes that have this weight.
+    pub fn bytes(&self, weight: u64) -> u64 {
+        weight.saturating_mul(self.unit().into())
+    }
+
+    /// Who decides on the schedule. Verification changes the times.
+    pub fn decider(&self) -> Decider {
+        match self.schedule {
+            ScheduleHint::Only(algorithm) => Decider::Given(algorithm),
+            ScheduleHint::Measure if !self.verify => Decider::Times,
+            ScheduleHint::Measure | ScheduleHint::Auto | ScheduleHint::Model => Decider::Model,
+        }
+    }
+
     /// Parameters for the schedule builders.
     pub fn tuning(&self) -> Tuning {
         Tuning {
             seed: self.seed,
-            startup: self.machine().startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
+            startup: self.machine().startup_bytes() / f64::from(self.unit()),
             split: self.split,
             half_duplex: self.half_duplex,
-            costs: self.machine().costs(self.weight_unit.unwrap_or(1)),
+            costs: self.machine().costs(self.unit()),
             ..Tuning::default()
         }
     }
