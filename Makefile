@@ -371,8 +371,8 @@ test-tsan:
 test-tsan-c:
 	c_tests/tsan
 
-# unit tests of the modules that are built for an MPI, without a call of it; those of other rooms are
-# test-pure's
+# unit tests of the modules that are built for an MPI, without a call of it; test-pure runs those of
+# these rooms
 PURE_ROOMS := error:: util:: topology:: schedule:: model:: select::
 test-unit:
 	@scripts/deps build

@@ -239,6 +239,31 @@ fn pages_named_in_the_sources_exist() {
     assert!(missing.is_empty(), "pages that are named and are not there:\n{}", missing.join("\n"));
 }
 
+/// The paths in docs/architecture.md that a call takes: each function that a step names is in the
+/// file before it.
+#[test]
+fn functions_are_where_paths_say() {
+    let text = read("docs/architecture.md");
+    let steps = text.lines().filter_map(|line| line.split('|').nth(2).filter(|cell| cell.contains(".rs`: `")));
+    let mut named = 0;
+    for part in steps.flat_map(|cell| cell.split(';')) {
+        let Some((file, functions)) = part.split_once(".rs`: ") else { continue };
+        let path = format!("src/{}.rs", file.rsplit('`').next().unwrap_or_default());
+        let source = read(&path);
+        for function in functions.split('`').skip(1).step_by(2) {
+            // a type, or another file
+            let name = function.rsplit("::").next().unwrap_or_default();
+            if name.contains('/') || name.starts_with(char::is_uppercase) && !name.starts_with("MPIX_") {
+                continue;
+            }
+            let is = |kind: char| source.contains(&format!("fn {name}{kind}"));
+            assert!(is('(') || is('<'), "docs/architecture.md: {function} is not in {path}");
+            named += 1;
+        }
+    }
+    assert!(named > 30, "{named}");
+}
+
 #[test]
 fn each_page_is_on_the_site_and_in_the_index() {
     let (nav, index) = (read("mkdocs.yml"), read("docs/index.md"));

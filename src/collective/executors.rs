@@ -48,7 +48,7 @@ pub struct Parts {
     pub neighborhood: Arc<Neighborhood>,
     /// How a process waits.
     pub waiting: Waiting,
-    /// Most messages under way in a round.
+    /// Most rounds whose messages are under way at a time.
     pub window: u32,
     /// Memory shared with neighbors, if there is any.
     pub link: Option<Arc<Channels>>,

@@ -8,8 +8,9 @@
 //! # Grammar
 //! A schedule is a sequence of rounds; a round is a sequence of operations in the order `Recv*
 //! Send* Copy* Reduce*`. An executor posts the receives and sends of a round, does its copies,
-//! completes all of them, does its reductions, and only then begins the next round. Every builder
-//! keeps, and `verify` checks, two consequences:
+//! completes all of them, does its reductions, and only then begins the next round, if rounds are
+//! strict. Otherwise some rounds are under way at a time where `overlap` says that this makes no
+//! difference. Every builder keeps, and `verify` checks, two consequences of strict rounds:
 //! - no block is read in the round in which a receive or copy writes it, except by the reductions
 //!   of that round;
 //! - messages between two processes match in order: the n-th send to a process matches the n-th
@@ -56,15 +57,9 @@ pub mod verify;
 #[cfg(test)]
 mod world;
 
-pub use algorithms::distributed_coloring::{self, Negotiation};
-pub use algorithms::{node_aware, random_rounds};
-pub use costs::{Costs, length};
-pub use fold::FoldOrder;
-pub use grammar::{Algorithm, Block, Op, Schedule};
-pub use input::{Input, Operations, Tuning};
-pub use part::Part;
-pub use rounds::{Rounds, Shares};
-pub use sample::Sample;
-pub use star::Star;
-pub use stencil::Stencil;
-pub use table::{ALGORITHMS, Build, Entry, scatter, schedules_on_nodes, world_schedules, world_schedules_on};
+pub use algorithms::distributed_coloring::{self, Negotiation}; pub use algorithms::{node_aware,
+random_rounds}; pub use costs::{Costs, length}; pub use fold::FoldOrder; pub use
+grammar::{Algorithm, Block, Op, Schedule}; pub use input::{Input, Operations, Tuning}; pub use
+part::Part; pub use rounds::{Rounds, Shares}; pub use sample::Sample; pub use star::Star; pub use
+stencil::Stencil; pub use table::{ALGORITHMS, Build, Entry, scatter, schedules_on_nodes,
+world_schedules, world_schedules_on};

@@ -1,9 +1,9 @@
 //! The result of a reduction, into which blocks are folded one after the other.
 //!
-//! Predefined operators on int, long, float and double run in loops of our own, which read block
-//! and result, and write the result. All others use `MPI_Reduce_local`, which leaves its result in
-//! the right operand: each block is first copied next to the result so far. Cost: one pass over
-//! block and result; two with `MPI_Reduce_local`.
+//! Predefined operators on the types that `exec::elements` has loops for run in those, which read
+//! block and result, and write the result. All others use `MPI_Reduce_local`, which leaves its
+//! result in the right operand: each block is first copied next to the result so far. Cost: one
+//! pass over block and result; two with `MPI_Reduce_local`.
 
 use std::ops::Range;
 
