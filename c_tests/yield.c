@@ -1,6 +1,7 @@
 /* Gives up the core when MPICH's progress engine has found nothing to do. Its processes keep their
    cores while they wait, so that with more of them than cores each message takes a turn of the
-   scheduler, milliseconds. Preloaded by `launch` in scripts/mpi.sh; UCX is below MPICH there. */
+   scheduler, milliseconds. Preloaded by `launch` in scripts/mpi.sh, and by scripts/hosts-bench for
+   all alternatives alike; UCX is below MPICH there. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Names, RECV, SEND, Shape};
 use crate::datatype::known::Known;
-use crate::datatype::pack::Packing;
+use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
@@ -137,10 +137,11 @@ impl Joined {
     /// The blocks must be readable as bound.
     pub unsafe fn put(&mut self, mut failed: impl FnMut(u32, Box<Error>)) {
         self.taken.fill(false);
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         for (k, member) in self.input.members.iter().enumerate() {
             let into = &mut self.input.buffer[member.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            let packed = unsafe { member.packing.pack(&member.block, into, self.me, self.tag, &self.comm) };
+            let packed = unsafe { member.packing.pack(&member.block, into, loopback) };
             if let Err(e) = packed {
                 failed(to_u32(self.input.of_entry.iter().position(|members| members.contains(&k)).unwrap_or(0)), e);
             }
@@ -155,11 +156,12 @@ impl Joined {
         if std::mem::replace(&mut self.taken[source], true) {
             return Ok(());
         }
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         for member in &self.output.members[self.output.of_entry[source].clone()] {
             let from = &mut self.output.buffer[member.bytes.clone()];
             let length = from.len();
             // SAFETY: the caller vouches for the blocks.
-            unsafe { member.packing.unpack_front(from, &member.block, length, self.me, self.tag, &self.comm) }?;
+            unsafe { member.packing.unpack_front(from, &member.block, length, loopback) }?;
         }
         Ok(())
     }

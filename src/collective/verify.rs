@@ -10,6 +10,7 @@
 
 use std::fmt::Write as _;
 
+use crate::collective::COLLECTIVES;
 use crate::datatype::buffers::{Blocks, Buffers};
 use crate::error::{Error, Result};
 use crate::mpi::coll;
@@ -63,6 +64,22 @@ impl Intent {
     fn fits(&self, other: &Intent) -> bool {
         let same = self.operation == other.operation && self.alone == other.alone;
         same && self.bytes == other.bytes && self.digest == other.digest
+    }
+
+    /// Says what it is, beside another one that does not fit.
+    fn describe(&self, other: &Intent) -> String {
+        if self.operation == ERRONEOUS {
+            return "nothing, as its arguments are in error".to_owned();
+        }
+        let name = usize::try_from(self.operation).ok().and_then(|operation| COLLECTIVES.get(operation));
+        let name = name.unwrap_or(&"something else");
+        // sums may be equal where the blocks of the fields are not
+        let how = match self.operation == other.operation {
+            true if self.alone != other.alone => " of another plan (mpix_match)",
+            true if self.bytes == other.bytes => " in blocks of other lengths",
+            _ => "",
+        };
+        format!("{} bytes ({} elements of {} bytes){how} in {name}", self.bytes, self.count, self.element)
     }
 }
 
@@ -251,12 +268,11 @@ impl Check {
         }
     }
 
-    /// Compares the intents after `test` has returned true. `names[operation]` are the collectives'
-    /// names.
+    /// Compares the intents after `test` has returned true.
     ///
     /// # Errors
     /// That of the process's own arguments.
-    pub fn finish(self, names: &[&str]) -> Result<Findings> {
+    pub fn finish(self) -> Result<Findings> {
         let Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, failed, stuck, .. } = self;
         let heard = if stuck {
             let kept = heard.clone();
@@ -279,54 +295,26 @@ impl Check {
             let _ = write!(text, "; {list}[{entry}], process {peer}: {e}");
         }
         let (from_sources, from_targets) = heard.split_at(sources.len());
-        let describe = |i: &Intent, other: &Intent| {
-            if i.operation == ERRONEOUS {
-                return "nothing, as its arguments are in error".to_owned();
-            }
-            let name = usize::try_from(i.operation).ok().and_then(|operation| names.get(operation)).unwrap_or(&"something else");
-            // sums may be equal where the blocks of the fields are not
-            let how = match i.operation == other.operation {
-                true if i.alone != other.alone => " of another plan (mpix_match)",
-                true if i.bytes == other.bytes => " in blocks of other lengths",
-                _ => "",
-            };
-            format!("{} bytes ({} elements of {} bytes){how} in {name}", i.bytes, i.count, i.element)
-        };
-        for (&(entry, peer), words) in sources.iter().zip(from_sources) {
-            let (theirs, mine) = (Intent::from_words(*words), &mine_in[entry]);
-            if !findings.sources[entry] {
-                continue;
-            }
-            if theirs.operation == ENDED {
-                findings.sources[entry] = false;
-                let _ = write!(text, "; sources[{entry}]: process {peer} has ended");
-            } else if !theirs.fits(mine) {
-                findings.sources[entry] = false;
-                let _ = write!(
-                    text,
-                    "; sources[{entry}], process {peer}, sends {}, but process {me} expects {}",
-                    describe(&theirs, mine),
-                    describe(mine, &Intent::default())
-                );
-            }
-        }
-        for (&(entry, peer), words) in targets.iter().zip(from_targets) {
-            let (theirs, mine) = (Intent::from_words(*words), &mine_out[entry]);
-            if !findings.targets[entry] {
-                continue;
-            }
-            if theirs.operation == ENDED {
-                findings.targets[entry] = false;
-                let _ = write!(text, "; targets[{entry}]: process {peer} has ended");
-            } else if !theirs.fits(mine) {
-                findings.targets[entry] = false;
-                let _ = write!(
-                    text,
-                    "; targets[{entry}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
-                    theirs.entry,
-                    describe(&theirs, mine),
-                    describe(mine, &Intent::default())
-                );
+        let sides = [
+            ("sources", &sources, from_sources, &mine_in, &mut findings.sources),
+            ("targets", &targets, from_targets, &mine_out, &mut findings.targets),
+        ];
+        for (list, edges, heard, mine, matches) in sides {
+            for (&(entry, peer), words) in edges.iter().zip(heard) {
+                let (theirs, mine) = (Intent::from_words(*words), &mine[entry]);
+                if !matches[entry] || theirs.fits(mine) {
+                    continue;
+                }
+                matches[entry] = false;
+                let (they, this) = (theirs.describe(mine), mine.describe(&Intent::default()));
+                let (at, into) = (format!("; {list}[{entry}]"), theirs.entry);
+                let _ = match list {
+                    _ if theirs.operation == ENDED => write!(text, "{at}: process {peer} has ended"),
+                    "sources" => write!(text, "{at}, process {peer}, sends {they}, but process {me} expects {this}"),
+                    _ => {
+                        write!(text, "{at}, process {peer}, expects in its sources[{into}] {they}, but process {me} sends {this}")
+                    }
+                };
             }
         }
         for (target, source) in self_edges {
@@ -337,8 +325,8 @@ impl Check {
                 let _ = write!(
                     text,
                     "; targets[{target}], process {me} itself, sends {}, but sources[{source}] expects {}",
-                    describe(&mine_out[target], &mine_in[source]),
-                    describe(&mine_in[source], &Intent::default())
+                    mine_out[target].describe(&mine_in[source]),
+                    mine_in[source].describe(&Intent::default())
                 );
             }
         }

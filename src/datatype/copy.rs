@@ -8,7 +8,7 @@
 use super::buffers::{self, Located};
 use super::known::Known;
 use super::layout::LayoutCopy;
-use super::pack::{layout, send_to_self};
+use super::pack::{Loopback, layout, send_to_self};
 use crate::error::{Argument, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
@@ -112,7 +112,7 @@ impl BlockCopy {
     /// # Safety
     /// As for [`run`](BlockCopy::run), for all; none may read what another one writes. The buffer
     /// must be as long as the longest needs.
-    pub unsafe fn run_all(copies: &[BlockCopy], buffer: &mut [u8], me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn run_all(copies: &[BlockCopy], buffer: &mut [u8], loopback: Loopback) -> Result<()> {
         let (mut done, mut left) = (Ok(()), copies);
         while let [copy, rest @ ..] = left {
             left = rest;
@@ -125,7 +125,7 @@ impl BlockCopy {
                 }
                 match rest {
                     [next, others @ ..] if copy.run_with(next) => left = others,
-                    _ => done = done.and(copy.run(buffer, me, tag, comm)),
+                    _ => done = done.and(copy.run(buffer, loopback)),
                 }
             }
         }
@@ -136,7 +136,7 @@ impl BlockCopy {
     ///
     /// # Safety
     /// `from` must be readable and `into` writable as their blocks say, without overlap.
-    pub unsafe fn run(&self, buffer: &mut [u8], me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn run(&self, buffer: &mut [u8], loopback: Loopback) -> Result<()> {
         let (from, into) = (&self.from, &self.into);
         match &self.means {
             Means::Nothing => Ok(()),
@@ -155,15 +155,15 @@ impl BlockCopy {
                 // SAFETY: the caller vouches for the blocks; `prepare` has checked that the counts
                 // fit in int.
                 unsafe {
-                    let packed = datatype::pack(from.at, from.count, from.datatype, buffer, comm)?;
+                    let packed = datatype::pack(from.at, from.count, from.datatype, buffer, loopback.comm)?;
                     if packed < *bytes {
-                        return send_to_self(from, into, me, tag, comm);
+                        return send_to_self(from, into, loopback);
                     }
-                    datatype::unpack(&buffer[..packed], into.at, into.count, into.datatype, comm)
+                    datatype::unpack(&buffer[..packed], into.at, into.count, into.datatype, loopback.comm)
                 }
             }
             // SAFETY: the caller vouches for the blocks.
-            Means::Message => unsafe { send_to_self(from, into, me, tag, comm) },
+            Means::Message => unsafe { send_to_self(from, into, loopback) },
         }
     }
 }

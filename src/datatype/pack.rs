@@ -69,12 +69,11 @@ impl Packing {
         matches!(self, Packing::InPlace(_))
     }
 
-    /// Packs a block into the buffer, which is as long as the block's data. `me` is this process's
-    /// rank on `comm`; a message to itself has `tag`.
+    /// Packs a block into the buffer, which is as long as the block's data.
     ///
     /// # Safety
     /// The block must be readable, and `self` be its packing.
-    pub unsafe fn pack(&self, block: &Located, buffer: &mut [u8], me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn pack(&self, block: &Located, buffer: &mut [u8], loopback: Loopback) -> Result<()> {
         // SAFETY: the caller vouches for the block, whose data is as long as the buffer. Where MPI
         // packs it, its packed length fits in int.
         unsafe {
@@ -89,13 +88,13 @@ impl Packing {
                     Ok(())
                 }
                 Packing::Pack => {
-                    let length = datatype::pack(block.at, block.count, block.datatype, buffer, comm)?;
+                    let length = datatype::pack(block.at, block.count, block.datatype, buffer, loopback.comm)?;
                     if length == buffer.len() {
                         return Ok(());
                     }
-                    send_to_self(block, &bytes_at(buffer.as_mut_ptr(), buffer.len()), me, tag, comm)
+                    send_to_self(block, &bytes_at(buffer.as_mut_ptr(), buffer.len()), loopback)
                 }
-                Packing::Message => send_to_self(block, &bytes_at(buffer.as_mut_ptr(), buffer.len()), me, tag, comm),
+                Packing::Message => send_to_self(block, &bytes_at(buffer.as_mut_ptr(), buffer.len()), loopback),
             }
         }
     }
@@ -105,7 +104,7 @@ impl Packing {
     /// # Safety
     /// The block must be writable, and `self` be its packing; the buffer must not be longer than
     /// the block's data.
-    pub unsafe fn unpack(&self, buffer: &[u8], block: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn unpack(&self, buffer: &[u8], block: &Located, loopback: Loopback) -> Result<()> {
         // SAFETY: the caller vouches for the block, whose data is not shorter than the buffer.
         // Where MPI unpacks it, its packed length fits in int.
         unsafe {
@@ -119,9 +118,9 @@ impl Packing {
                     layout.unpack_part(buffer.as_ptr(), 0, buffer.len(), block.at);
                     Ok(())
                 }
-                Packing::Pack => datatype::unpack(buffer, block.at, block.count, block.datatype, comm),
+                Packing::Pack => datatype::unpack(buffer, block.at, block.count, block.datatype, loopback.comm),
                 // a message only reads what it sends
-                Packing::Message => send_to_self(&bytes_at(buffer.as_ptr().cast_mut(), buffer.len()), block, me, tag, comm),
+                Packing::Message => send_to_self(&bytes_at(buffer.as_ptr().cast_mut(), buffer.len()), block, loopback),
             }
         }
     }
@@ -131,21 +130,13 @@ impl Packing {
     ///
     /// # Safety
     /// As for [`unpack`](Packing::unpack).
-    pub unsafe fn unpack_front(
-        &self,
-        buffer: &[u8],
-        block: &Located,
-        length: usize,
-        me: i32,
-        tag: i32,
-        comm: &Comm,
-    ) -> Result<()> {
+    pub unsafe fn unpack_front(&self, buffer: &[u8], block: &Located, length: usize, loopback: Loopback) -> Result<()> {
         // SAFETY: the caller vouches for the block.
         unsafe {
             match self {
                 // only a message may be shorter than what receives it
-                Packing::Pack if buffer.len() < length => Packing::Message.unpack(buffer, block, me, tag, comm),
-                packing => packing.unpack(buffer, block, me, tag, comm),
+                Packing::Pack if buffer.len() < length => Packing::Message.unpack(buffer, block, loopback),
+                packing => packing.unpack(buffer, block, loopback),
             }
         }
     }
@@ -161,15 +152,15 @@ pub fn layout(block: &Located, known: &Known) -> Result<Option<Layout>> {
 ///
 /// # Safety
 /// As for [`Packing::pack`].
-pub(super) unsafe fn send_to_self(from: &Located, into: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+pub(super) unsafe fn send_to_self(from: &Located, into: &Located, loopback: Loopback) -> Result<()> {
     let mut large = Large::default();
-    let message = || Message { at: from.at, count: 0, datatype: from.datatype, peer: me };
+    let message = || Message { at: from.at, count: 0, datatype: from.datatype, peer: loopback.me };
     let (mut send, mut recv) = (message(), message());
     // SAFETY: the caller vouches for the blocks; `large` outlives the exchange.
     unsafe {
         large.fill(&mut send, from, || Argument::new("sendcount"))?;
         large.fill(&mut recv, into, || Argument::new("recvcount"))?;
-        exchange_with_self(&send, &recv, tag, comm)
+        exchange_with_self(&send, &recv, loopback.tag, loopback.comm)
     }
 }
 
@@ -195,7 +186,7 @@ fn fits_pack(block: &Located, bytes: usize) -> bool {
 pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, comm: &Comm) -> Result<()> {
     let packing = if fits_pack(block, buffer.len()) && !on_device { Packing::Pack } else { Packing::Message };
     // SAFETY: the caller vouches for the block.
-    unsafe { packing.pack(block, buffer, to_int(comm.rank()?), OWN_TAG, comm) }
+    unsafe { packing.pack(block, buffer, Loopback { me: to_int(comm.rank()?), tag: OWN_TAG, comm }) }
 }
 
 /// Unpacks `bytes` bytes into a block of any datatype by MPI alone. A block `on_device` travels as
@@ -209,6 +200,6 @@ pub unsafe fn unpack_by_mpi(from: *const u8, bytes: u64, block: &Located, on_dev
     // SAFETY: the caller vouches for both ends.
     unsafe {
         let buffer = std::slice::from_raw_parts(from, bytes);
-        packing.unpack(buffer, block, to_int(comm.rank()?), OWN_TAG, comm)
+        packing.unpack(buffer, block, Loopback { me: to_int(comm.rank()?), tag: OWN_TAG, comm })
     }
 }

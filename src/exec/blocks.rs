@@ -236,7 +236,7 @@ impl MessageBlock {
                 Packing::Staged(at) => copy(*at, into, self.bytes),
                 Packing::Mpi(passage) => {
                     let into = std::slice::from_raw_parts_mut(into, self.bytes);
-                    passage.pack(&self.located(), into, loopback.me, loopback.tag, loopback.comm)?;
+                    passage.pack(&self.located(), into, loopback)?;
                 }
             }
         }
@@ -258,7 +258,7 @@ impl MessageBlock {
                 Packing::Staged(at) => copy(from, *at, self.bytes),
                 Packing::Mpi(passage) => {
                     let from = std::slice::from_raw_parts(from, self.bytes);
-                    passage.unpack(from, &self.located(), loopback.me, loopback.tag, loopback.comm)?;
+                    passage.unpack(from, &self.located(), loopback)?;
                 }
             }
         }
@@ -322,7 +322,7 @@ impl MessageBlock {
             let size = usize::try_from(located.datatype.size()?).map_or(usize::MAX, |size| size.max(1));
             let short = Located { count: to_int(bytes / size), ..located };
             let from = std::slice::from_raw_parts(from, bytes / size * size);
-            passage.unpack(from, &short, loopback.me, loopback.tag, loopback.comm)
+            passage.unpack(from, &short, loopback)
         }
     }
 

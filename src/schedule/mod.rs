@@ -57,9 +57,15 @@ pub mod verify;
 #[cfg(test)]
 mod world;
 
-pub use algorithms::distributed_coloring::{self, Negotiation}; pub use algorithms::{node_aware,
-random_rounds}; pub use costs::{Costs, length}; pub use fold::FoldOrder; pub use
-grammar::{Algorithm, Block, Op, Schedule}; pub use input::{Input, Operations, Tuning}; pub use
-part::Part; pub use rounds::{Rounds, Shares}; pub use sample::Sample; pub use star::Star; pub use
-stencil::Stencil; pub use table::{ALGORITHMS, Build, Entry, scatter, schedules_on_nodes,
-world_schedules, world_schedules_on};
+pub use algorithms::distributed_coloring::{self, Negotiation};
+pub use algorithms::{node_aware, random_rounds};
+pub use costs::{Costs, length};
+pub use fold::FoldOrder;
+pub use grammar::{Algorithm, Block, Op, Schedule};
+pub use input::{Input, Operations, Tuning};
+pub use part::Part;
+pub use rounds::{Rounds, Shares};
+pub use sample::Sample;
+pub use star::Star;
+pub use stencil::Stencil;
+pub use table::{ALGORITHMS, Build, Entry, scatter, schedules_on_nodes, world_schedules, world_schedules_on};

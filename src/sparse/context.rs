@@ -26,7 +26,7 @@ use crate::observe;
 use crate::progress::{self, Outstanding};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{SparseHints, site_loggp};
-use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason, UNMEASURED};
+use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason};
 use crate::shm::node::{Note, Team};
 use crate::util::cast::to_int;
 
@@ -318,7 +318,7 @@ impl ExchangeContext {
             largest_tag,
             outstanding,
             resources: Resources::new(receives, inboxes),
-            transport: Transport::new(comm, rank, size, UNMEASURED, observed),
+            transport: Transport::new(comm, rank, size, observed),
         })
     }
 

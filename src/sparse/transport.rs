@@ -10,6 +10,7 @@ use crate::mpi::barrier::Barrier;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message;
 use crate::observe;
+use crate::select::UNMEASURED;
 
 /// Meaning of a tag on the private communicator. [`Tag::Data`], [`Tag::Rest`] and [`Tag::Lost`]
 /// each have two numbers, which exchanges use in turn.
@@ -83,14 +84,14 @@ pub struct Transport {
 
 impl Transport {
     /// Creates the transport of process `rank` of `size`.
-    pub fn new(comm: Arc<Comm>, rank: u32, size: u32, time: u16, observed: Option<observe::Sparse>) -> Transport {
+    pub fn new(comm: Arc<Comm>, rank: u32, size: u32, observed: Option<observe::Sparse>) -> Transport {
         Transport {
             comm,
             rank,
             size,
             parity: 0,
             matched: true,
-            time,
+            time: UNMEASURED,
             loss: Loss::default(),
             learned: None,
             barrier: Barrier::new(rank, size, Tag::Barrier.number(0), Stats::merge),

@@ -23,10 +23,10 @@ static WINDOW: Names = Names {
     datatypes: "type",
 };
 
-/// The process's rank on a communicator that holds only this process, and the tag of messages
-/// there: some data is packed by a message.
-const ME: i32 = 0;
-const TAG: i32 = 0;
+/// How a process sends itself messages, by which some data is packed, on a communicator of its own.
+fn with_itself(self_comm: &Comm) -> Loopback<'_> {
+    Loopback { me: 0, tag: 0, comm: self_comm }
+}
 
 /// How an operator works on the elements.
 pub enum Combining {
@@ -190,7 +190,7 @@ impl Elements {
                 return Ok(());
             }
             let located = self.located(at.cast_mut());
-            self.packing_at(&located, self_comm)?.pack(&located, into, ME, TAG, self_comm)
+            self.packing_at(&located, self_comm)?.pack(&located, into, with_itself(self_comm))
         }
     }
 
@@ -207,7 +207,7 @@ impl Elements {
                 return Ok(());
             }
             let located = self.located(at);
-            self.packing_at(&located, self_comm)?.unpack(from, &located, ME, TAG, self_comm)
+            self.packing_at(&located, self_comm)?.unpack(from, &located, with_itself(self_comm))
         }
     }
 
@@ -367,7 +367,7 @@ impl Elements {
     #[cold]
     unsafe fn combine_by_mpi(&mut self, at: *mut u8, value: &[u8], block: &Block, self_comm: &Comm) -> Result<()> {
         let offset = at.addr().cast_signed().wrapping_sub(self.base.addr().cast_signed());
-        let loopback = Loopback { me: ME, tag: TAG, comm: self_comm };
+        let loopback = with_itself(self_comm);
         let mut tools = Tools { scratch: &mut self.scratch, packed: &mut self.packed, known: &self.known, loopback };
         // SAFETY: the caller vouches for the element.
         unsafe { block.moved(offset).combine(0..block.bytes(), value.as_ptr(), &mut tools) }

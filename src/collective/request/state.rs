@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::collective::COLLECTIVES;
 use crate::collective::executors::Lease;
 use crate::collective::fuse::{Joined, Rule};
 use crate::collective::handle::{BoundNeighborhood, no_buffers};
@@ -241,7 +240,7 @@ impl State {
             if !check.test(verification.bound.comm()) {
                 return false;
             }
-            verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES));
+            verification.findings = verification.check.take().map(Check::finish);
         }
         if verification.findings.is_some() {
             if verification.turn.is_some_and(|turn| !verification.bound.tags().turns.is(turn)) {

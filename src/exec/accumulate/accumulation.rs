@@ -6,7 +6,7 @@ use super::block::{Block, Tools};
 use crate::datatype::buffers::{Blocks, enlarge};
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::scratch::Scratch;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Op, op};
@@ -29,12 +29,11 @@ impl Accumulation {
     }
 
     /// Binds the blocks' places, and checks operator and datatypes.
-    pub fn bind(&mut self, op: Option<Op>, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
+    pub fn bind(&mut self, op: Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
         if self.blocks.is_empty() {
             // without sources, the operator is not significant
             return Ok(());
         }
-        let op = op.ok_or_else(|| Error::Internal("a call that accumulates has no operator".into()))?;
         // asked each time: the handle of a freed operator may come back as another one
         let commutes = op.kind() != op::Kind::User || op.commutes()?;
         let mut packed = 0;

@@ -224,11 +224,11 @@ impl Bound {
                     Ok(())
                 }
                 packing => {
-                    let Loopback { me, tag, comm } = tools.loopback;
+                    let loopback = tools.loopback;
                     let packed = &mut tools.packed[..self.bytes];
-                    packing.pack(&self.located, packed, me, tag, comm)?;
+                    packing.pack(&self.located, packed, loopback)?;
                     elements.combine(packed.as_mut_ptr(), data, self.bytes)?;
-                    packing.unpack(packed, &self.located, me, tag, comm)
+                    packing.unpack(packed, &self.located, loopback)
                 }
             }
         }
@@ -241,7 +241,7 @@ impl Bound {
         tools: &mut Tools,
     ) -> Result<()> {
         let Some(room) = self.room else { return Ok(()) };
-        let Loopback { me, tag, comm } = tools.loopback;
+        let loopback = tools.loopback;
         let count = to_int::<i64>(self.bytes) / size;
         let operand = |at: *mut u8| Located { at, count, datatype };
         let places = tools.scratch.places(room);
@@ -250,20 +250,20 @@ impl Bound {
         // SAFETY: as for `Block::combine`.
         unsafe {
             let data = std::slice::from_raw_parts(data, self.bytes);
-            let (of_received, _) = Packing::of(&received, tools.known, comm)?;
-            let (of_so_far, _) = Packing::of(&so_far, tools.known, comm)?;
-            of_received.unpack(data, &received, me, tag, comm)?;
-            self.packing.pack(&self.located, packed, me, tag, comm)?;
-            of_so_far.unpack(packed, &so_far, me, tag, comm)?;
+            let (of_received, _) = Packing::of(&received, tools.known, loopback.comm)?;
+            let (of_so_far, _) = Packing::of(&so_far, tools.known, loopback.comm)?;
+            of_received.unpack(data, &received, loopback)?;
+            self.packing.pack(&self.located, packed, loopback)?;
+            of_so_far.unpack(packed, &so_far, loopback)?;
             op::reduce(received.at, so_far.at, count, extent, datatype, self.op)?;
-            of_so_far.pack(&so_far, packed, me, tag, comm)?;
-            self.packing.unpack(packed, &self.located, me, tag, comm)
+            of_so_far.pack(&so_far, packed, loopback)?;
+            self.packing.unpack(packed, &self.located, loopback)
         }
     }
 
     unsafe fn combine_whole(&self, data: *const u8, tools: &mut Tools) -> Result<()> {
         let Some(room) = self.room else { return Ok(()) };
-        let Loopback { me, tag, comm } = tools.loopback;
+        let loopback = tools.loopback;
         let located = &self.located;
         let received = Located { at: tools.scratch.places(room).at(0), ..*located };
         let of_received = match &self.packing {
@@ -273,15 +273,15 @@ impl Bound {
         // SAFETY: as for `Block::combine`.
         unsafe {
             let data = std::slice::from_raw_parts(data, self.bytes);
-            of_received.unpack(data, &received, me, tag, comm)?;
+            of_received.unpack(data, &received, loopback)?;
             if self.commutes {
                 return op::reduce(received.at, located.at, located.count, self.extent, located.datatype, self.op);
             }
             // what was there is the left operand, and the result is in the place of the right one
             op::reduce(located.at, received.at, located.count, self.extent, located.datatype, self.op)?;
             let packed = &mut tools.packed[..self.bytes];
-            of_received.pack(&received, packed, me, tag, comm)?;
-            self.packing.unpack(packed, located, me, tag, comm)
+            of_received.pack(&received, packed, loopback)?;
+            self.packing.unpack(packed, located, loopback)
         }
     }
 }

@@ -113,7 +113,7 @@ impl Folding {
         self.own.clear();
         match &mut self.operand {
             Operand::Result(reduction) => reduction.bind(op, side, self.chain.len(), known, comm, self_comm),
-            Operand::Places(accumulation) => accumulation.bind(Some(op), side, known, comm, self_comm),
+            Operand::Places(accumulation) => accumulation.bind(op, side, known, comm, self_comm),
         }
     }
 
@@ -188,11 +188,10 @@ impl Folding {
         if let Operand::Result(reduction) = &mut self.operand {
             reduction.restart();
         }
-        let Loopback { me, tag, comm } = loopback;
         for own_block in self.own.iter().filter(|own_block| !own_block.way.is_in_place()) {
             let packed = &mut self.packed[own_block.begin..][..own_block.bytes];
             // SAFETY: the caller vouches for the block.
-            unsafe { own_block.way.pack(&own_block.block, packed, me, tag, comm) }?;
+            unsafe { own_block.way.pack(&own_block.block, packed, loopback) }?;
         }
         Ok(())
     }

@@ -176,7 +176,7 @@ impl Reduction {
                 }
                 _ => {
                     let data = std::slice::from_raw_parts(data, self.bytes);
-                    self.way.unpack_front(data, into, self.bytes, loopback.me, loopback.tag, loopback.comm)
+                    self.way.unpack_front(data, into, self.bytes, loopback)
                 }
             }
         }

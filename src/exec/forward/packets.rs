@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::state::{Forward, Passing};
 use crate::datatype::buffers::enlarge;
+use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::schedule::{Block, packet};
 
@@ -33,6 +34,10 @@ impl Piece {
 }
 
 impl Forward {
+    fn loopback(&self) -> Loopback<'_> {
+        Loopback { me: self.me, tag: self.tag, comm: &self.comm }
+    }
+
     /// Lays out a packet that this process assembles, and makes room for it.
     pub(super) fn lay_out(&mut self, outer: usize) -> Result<()> {
         // lengths from the innermost outward, then positions from the outermost inward
@@ -144,7 +149,7 @@ impl Forward {
                     block => {
                         let own = self.own(block);
                         // SAFETY: the caller of `bind` vouches for the block; the buffer is ours.
-                        unsafe { own.packing.pack(&own.located, into, self.me, self.tag, &self.comm) }.map_err(|e| (block, e))?;
+                        unsafe { own.packing.pack(&own.located, into, self.loopback()) }.map_err(|e| (block, e))?;
                     }
                 }
             }
@@ -187,7 +192,7 @@ impl Forward {
         } else {
             // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least
             // lie there; the buffer is ours.
-            unsafe { own.packing.unpack_front(from, &own.located, own.length, self.me, self.tag, &self.comm) }
+            unsafe { own.packing.unpack_front(from, &own.located, own.length, self.loopback()) }
         };
         self.buffers[k] = buffer;
         taken

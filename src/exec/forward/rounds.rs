@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::state::{Forward, Passing};
 use crate::datatype::buffers::{Located, enlarge};
 use crate::datatype::copy::BlockCopy;
+use crate::datatype::pack::Loopback;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::datatype;
 use crate::mpi::message::{self, Message, Probed};
@@ -85,7 +86,7 @@ impl Forward {
                 }
             }
             for k in self.first_copies[r]..self.first_copies[r + 1] {
-                let copied = self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm);
+                let copied = self.copies[k].run(&mut self.pack, Loopback { me: self.me, tag: self.tag, comm: &self.comm });
                 self.note(copied);
             }
         }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape, enlarge};
 use crate::datatype::known::Known;
 use crate::datatype::large::Large;
-use crate::datatype::pack::Packing;
+use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
@@ -248,12 +248,12 @@ impl Parts {
     ///
     /// # Safety
     /// The block must be readable as bound.
-    pub unsafe fn pack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn pack(&mut self, stage: u32, loopback: Loopback) -> Result<()> {
         match &self.stages[stage as usize].bound {
             Some(Bound { located, length, place: Place::Here { offset, packing } }) => {
                 let buffer = &mut self.buffer[*offset..][..to_usize(*length)];
                 // SAFETY: the caller vouches for the block.
-                unsafe { packing.pack(located, buffer, me, tag, comm) }
+                unsafe { packing.pack(located, buffer, loopback) }
             }
             _ => Ok(()),
         }
@@ -263,12 +263,12 @@ impl Parts {
     ///
     /// # Safety
     /// The block must be writable as bound.
-    pub unsafe fn unpack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn unpack(&mut self, stage: u32, loopback: Loopback) -> Result<()> {
         match &self.stages[stage as usize].bound {
             Some(Bound { located, length, place: Place::Here { offset, packing } }) => {
                 let buffer = &mut self.buffer[*offset..][..to_usize(*length)];
                 // SAFETY: the caller vouches for the block.
-                unsafe { packing.unpack(buffer, located, me, tag, comm) }
+                unsafe { packing.unpack(buffer, located, loopback) }
             }
             _ => Ok(()),
         }

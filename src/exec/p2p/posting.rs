@@ -15,6 +15,7 @@ use super::order::Round;
 use super::state::P2p;
 use super::window::Window;
 use crate::datatype::copy::BlockCopy;
+use crate::datatype::pack::Loopback;
 use crate::observe::{Medium, Record};
 use crate::util::cast::to_u32;
 
@@ -117,8 +118,9 @@ impl P2p {
     /// Copies the blocks of self edges, and counts and traces the round that was just posted.
     #[inline]
     fn copy(&mut self, copies: Range<usize>) {
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         // SAFETY: as for `post_receives`; `bind` has made the buffer long enough.
-        let copied = unsafe { BlockCopy::run_all(&self.copies[copies.clone()], &mut self.pack, self.me, self.tag, &self.comm) };
+        let copied = unsafe { BlockCopy::run_all(&self.copies[copies.clone()], &mut self.pack, loopback) };
         self.note(copied);
         if let Some(record) = &self.record {
             self.observe_round(record, copies);
@@ -133,9 +135,10 @@ impl P2p {
 
     /// Packs blocks whose first parts are about to be sent.
     fn pack(&mut self, packs: Range<usize>) {
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         for &stage in &self.sorted.packs[packs] {
             // SAFETY: as for `Executor::bind`.
-            if let Err(error) = unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) } {
+            if let Err(error) = unsafe { self.parts.pack(stage, loopback) } {
                 self.spoiled.extend(self.parts.messages_of(stage));
                 self.failure.get_or_insert(error);
             }

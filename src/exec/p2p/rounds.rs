@@ -2,6 +2,7 @@
 
 use super::state::P2p;
 use crate::datatype::buffers::Buffers;
+use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::elements::fold_onto;
 use crate::exec::executor::Executor;
@@ -31,8 +32,9 @@ impl P2p {
     /// Unpacks a block whose parts have arrived, unless that is done already.
     pub(super) fn unpack(&mut self, index: usize) -> Result<()> {
         if !std::mem::replace(&mut self.unpacked[index], true) {
+            let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
             // SAFETY: as for `Executor::bind`.
-            unsafe { self.parts.unpack(self.sorted.unpacks[index], self.me, self.tag, &self.comm) }?;
+            unsafe { self.parts.unpack(self.sorted.unpacks[index], loopback) }?;
         }
         Ok(())
     }

@@ -132,7 +132,7 @@ impl Round {
             }
         }
         // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
+        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, loopback) } {
             self.note(e);
         }
         if let Some(record) = &self.record {

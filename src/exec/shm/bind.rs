@@ -143,10 +143,10 @@ impl Shm {
                 std::mem::forget(std::mem::take(&mut self.scratch));
             }
             enlarge(&mut self.scratch, needed)?;
-            let (counts, displs) = (Ints::Wide(&self.remote_counts), Ints::Wide(&self.remote_displs));
-            let shape = Shape::General { counts, displs, datatypes: self.remote_datatypes[..].into() };
+            let shape = Shape::Vector { counts: Ints::Wide(&self.remote_counts), displs: Ints::Wide(&self.remote_displs) };
             let output = Blocks {
                 base: self.scratch.as_mut_ptr(),
+                // matches whatever is sent
                 datatype: message::packed(),
                 extent: 1,
                 shape,

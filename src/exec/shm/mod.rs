@@ -70,12 +70,12 @@ use super::waiting;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
+use crate::datatype::pack::Loopback;
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::guard;
 use crate::mpi::liveness::Patience;
-use crate::mpi::message;
 use crate::observe::{Medium, Record};
 use crate::schedule::Op;
 use crate::schedule::Schedule;
@@ -197,8 +197,6 @@ impl Shm {
             scratch: Vec::new(),
             remote_counts: vec![0; remote_places],
             remote_displs: vec![0; remote_places],
-            // matches whatever is sent
-            remote_datatypes: vec![message::packed(); remote_places],
             remote_entries,
             failure: None,
             spans: Default::default(),
@@ -248,8 +246,9 @@ impl Shm {
     /// Copies the blocks for the process itself.
     #[inline]
     fn copy_own(&mut self) {
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, self.me, self.tag, &self.comm) } {
+        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, loopback) } {
             self.note(e);
         }
     }

@@ -284,7 +284,6 @@ pub struct Shm {
     pub(super) remote_entries: Vec<u32>,
     pub(super) remote_counts: Vec<i64>,
     pub(super) remote_displs: Vec<i64>,
-    pub(super) remote_datatypes: Vec<Datatype>,
     pub(super) failure: Option<Box<Error>>,
     /// Spans of memory between which the kernel copies: of this process, and of a sender.
     pub(super) spans: [Vec<Span>; 2],

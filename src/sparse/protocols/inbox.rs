@@ -197,8 +197,7 @@ impl Run {
                 transport.loss.note(e);
             }
         }
-        let join = |a, b| Stats::from_word(a).max(Stats::from_word(b)).word();
-        if memory.barrier().arrive(number, mine.word(), join) == u64::from(memory.size) {
+        if memory.barrier().arrive(number, mine.word(), Stats::merge) == u64::from(memory.size) {
             fence_before_ring();
             memory.doorbell().ring();
         }
