@@ -212,7 +212,8 @@ impl ExecutorPool {
         if !private && let Some(position) = spare.iter().position(|lease| lease.any_order == any_order) {
             let mut lease = spare.swap_remove(position);
             lease.tag = 0;
-            lease.executor.forget_datatypes(true);
+            let watches = true;
+            lease.executor.forget_datatypes(watches);
             return lease;
         }
         let executor = self.executor(schedule, Purpose { combine, request: true, fields: 1, shares: !private });

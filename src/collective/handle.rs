@@ -124,7 +124,7 @@ impl Handle {
         let Some(old) = replaced else { return Ok(()) };
         old.stale.store(true, Ordering::Relaxed);
         let link = old.pool.transport().link.clone();
-        // it needs its window as long as its requests go on
+        // `retire` asks who else has the window: from here on only requests
         drop(old);
         let Some(link) = link else { return Ok(()) };
         // a window, too, is on the communicator

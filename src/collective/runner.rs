@@ -7,6 +7,9 @@
 //! longest. After [`PATIENCE`] calls in a row that are new, nothing is remembered or looked up
 //! until [`PERIOD`] are over: a program whose arguments always change pays for binding alone.
 //!
+//! Where such a program also frees datatypes between its calls, they are no longer watched, and are
+//! forgotten after each call.
+//!
 //! An executor that combines or forwards blocks, or puts them into a window, holds copies of them.
 //! Of these there is one.
 //!
@@ -90,9 +93,9 @@ pub struct BoundExecutor {
     settled: bool,
     /// When it was used last.
     used: u64,
-    /// How many datatypes had been freed when it was bound last, and whether it is told when one
-    /// that it was bound to is.
+    /// How many datatypes had been freed when it was bound last.
     freed: u64,
+    /// True if MPI tells when one is freed that it is bound to.
     watches: bool,
 }
 
@@ -212,7 +215,8 @@ impl Runner {
     unsafe fn bind_anew(&mut self, buffers: &Buffers, pool: &ExecutorPool) -> Result<usize> {
         self.see(buffers);
         let any_order = self.is_any_order(buffers)?;
-        let remembers = self.misses < PATIENCE && !device::is_driver_known();
+        let is_patient = self.misses < PATIENCE;
+        let remembers = is_patient && !device::is_driver_known();
         self.prepare(pool);
         self.misses = (self.misses + 1) % PERIOD;
         let position =
@@ -220,10 +224,13 @@ impl Runner {
         let freed = self.known.freed()?;
         let bound = &mut self.executors[position];
         bound.arguments.forget();
-        let watched = std::mem::replace(&mut bound.watches, remembers);
-        if std::mem::replace(&mut bound.freed, freed) != freed || !(watched && remembers) {
+        let renewed = std::mem::replace(&mut bound.freed, freed) != freed;
+        // datatypes that come and go as the arguments do are not worth an attribute each
+        let watched = bound.watches;
+        bound.watches = is_patient || watched && !renewed;
+        if renewed || !watched || !bound.watches {
             // a handle that MPI has accepted may have come back
-            bound.executor.forget_datatypes(remembers);
+            bound.executor.forget_datatypes(bound.watches);
         }
         // SAFETY: the caller vouches for the buffers.
         unsafe { bound.executor.bind(buffers) }?;

@@ -296,24 +296,30 @@ impl Check {
         }
         let (from_sources, from_targets) = heard.split_at(sources.len());
         let sides = [
-            ("sources", &sources, from_sources, &mine_in, &mut findings.sources),
-            ("targets", &targets, from_targets, &mine_out, &mut findings.targets),
+            (true, &sources, from_sources, &mine_in, &mut findings.sources),
+            (false, &targets, from_targets, &mine_out, &mut findings.targets),
         ];
-        for (list, edges, heard, mine, matches) in sides {
+        for (receives, edges, heard, mine, matches) in sides {
             for (&(entry, peer), words) in edges.iter().zip(heard) {
                 let (theirs, mine) = (Intent::from_words(*words), &mine[entry]);
                 if !matches[entry] || theirs.fits(mine) {
                     continue;
                 }
                 matches[entry] = false;
+                let list = if receives { "sources" } else { "targets" };
+                if theirs.operation == ENDED {
+                    let _ = write!(text, "; {list}[{entry}]: process {peer} has ended");
+                    continue;
+                }
                 let (they, this) = (theirs.describe(mine), mine.describe(&Intent::default()));
-                let (at, into) = (format!("; {list}[{entry}]"), theirs.entry);
-                let _ = match list {
-                    _ if theirs.operation == ENDED => write!(text, "{at}: process {peer} has ended"),
-                    "sources" => write!(text, "{at}, process {peer}, sends {they}, but process {me} expects {this}"),
-                    _ => {
-                        write!(text, "{at}, process {peer}, expects in its sources[{into}] {they}, but process {me} sends {this}")
-                    }
+                let _ = if receives {
+                    write!(text, "; {list}[{entry}], process {peer}, sends {they}, but process {me} expects {this}")
+                } else {
+                    let at = theirs.entry;
+                    write!(
+                        text,
+                        "; {list}[{entry}], process {peer}, expects in its sources[{at}] {they}, but process {me} sends {this}"
+                    )
                 };
             }
         }

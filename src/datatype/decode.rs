@@ -44,30 +44,34 @@ pub struct Freed {
 struct Decodings {
     /// Predefined datatypes. They are kept here because not all of them can have attributes.
     predefined: Vec<(Datatype, Decoded)>,
-    /// Derived datatypes of predefined ones, each where [`Making::place`] says; empty before the
+    /// Derived datatypes of predefined ones, each at its [`Construction::place`]; empty before the
     /// first. A program that makes its datatypes for each call makes the same ones again.
-    made: Vec<Option<(Making, Decoded)>>,
+    made: Vec<Option<(Construction, Decoded)>>,
 }
 
-/// How a derived datatype was made of predefined ones.
+/// The constructor call that made a derived datatype of predefined ones.
 #[derive(Debug, PartialEq)]
-struct Making {
+struct Construction {
     combiner: Combiner,
     numbers: Numbers,
-    parts: SmallVec<[Datatype; 1]>,
+    /// Positions in [`Decodings::predefined`].
+    parts: SmallVec<[usize; 1]>,
 }
 
-impl Making {
-    /// How many can be kept, and the most numbers of one.
+impl Construction {
+    /// The most that are kept.
     const MOST: usize = 64;
-    const LONGEST: usize = 64;
+
+    /// The longest list of arguments of one that is kept.
+    const LONGEST: i64 = 64;
 
     /// Returns the place among those that are kept.
     fn place(&self) -> usize {
-        let mixed = self.numbers.iter().fold(self.combiner as u64, |sum, number| {
-            (sum.rotate_left(5) ^ number.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
-        to_usize(mixed >> 32) % Making::MOST
+        let numbers = self.numbers.iter().map(|number| number.cast_unsigned());
+        let all = numbers.chain(self.parts.iter().map(|&part| part as u64));
+        let mixed =
+            all.fold(self.combiner as u64, |mixed, number| (mixed.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        to_usize(mixed >> 32) % Construction::MOST
     }
 }
 
@@ -77,36 +81,51 @@ impl Decodings {
         self.predefined.iter().find(|(known, _)| *known == datatype).map(|(_, map)| map)
     }
 
-    /// Decodes a datatype.
-    fn decode(&mut self, envelope: &Envelope) -> Result<Decoded> {
+    /// Returns the position of a predefined datatype, which is decoded if it is not among them.
+    fn position(&mut self, predefined: &Envelope) -> Result<usize> {
+        let datatype = predefined.datatype();
+        if let Some(position) = self.predefined.iter().position(|(known, _)| *known == datatype) {
+            return Ok(position);
+        }
+        self.predefined.push((datatype, typemap_of(pieces_of(predefined)?, datatype)?));
+        Ok(self.predefined.len() - 1)
+    }
+
+    /// Decodes a derived datatype. Returns also true if the result is kept here.
+    fn decode(&mut self, envelope: &Envelope) -> Result<(Decoded, bool)> {
+        let datatype = envelope.datatype();
         let pieces = match envelope.combiner {
-            Some(combiner) if !combiner.is_predefined() && envelope.longest() <= to_int::<i64>(Making::LONGEST) => {
+            Some(combiner) if envelope.longest() <= Construction::LONGEST => {
                 let (numbers, parts) = envelope.contents()?;
                 // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody
                 // frees.
                 let parts = unsafe { parts.lend() };
                 if parts.iter().all(Envelope::is_predefined) {
-                    let making = Making { combiner, numbers, parts: parts.iter().map(Envelope::datatype).collect() };
-                    return self.decode_made(making, envelope.datatype(), parts);
+                    let mut positions = SmallVec::new();
+                    for part in parts {
+                        positions.push(self.position(part)?);
+                    }
+                    let construction = Construction { combiner, numbers, parts: positions };
+                    return self.decode_made(construction, datatype, parts).map(|map| (map, true));
                 }
                 pieces_of_made(combiner, &numbers, parts)?
             }
             _ => pieces_of(envelope)?,
         };
-        typemap_of(pieces, envelope.datatype())
+        typemap_of(pieces, datatype).map(|map| (map, false))
     }
 
     /// Decodes a datatype that was made of predefined ones.
-    fn decode_made(&mut self, making: Making, datatype: Datatype, parts: &[Envelope]) -> Result<Decoded> {
-        let place = making.place();
+    fn decode_made(&mut self, construction: Construction, datatype: Datatype, parts: &[Envelope]) -> Result<Decoded> {
+        let place = construction.place();
         if let Some(Some((known, map))) = self.made.get(place)
-            && *known == making
+            && *known == construction
         {
             return Ok(map.clone());
         }
-        let map = typemap_of(pieces_of_made(making.combiner, &making.numbers, parts)?, datatype)?;
-        self.made.resize_with(Making::MOST, || None);
-        self.made[place] = Some((making, map.clone()));
+        let map = typemap_of(pieces_of_made(construction.combiner, &construction.numbers, parts)?, datatype)?;
+        self.made.resize_with(Construction::MOST, || None);
+        self.made[place] = Some((construction, map.clone()));
         Ok(map)
     }
 }
@@ -131,9 +150,9 @@ impl Freed {
         self.look_up(datatype, true)
     }
 
-    /// The same, but a new datatype is not watched: the result holds as long as the caller knows
-    /// that nobody frees the datatype. Saves most of the cost for one that is used once.
-    pub fn typemap_now(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
+    /// The same, but a new datatype is not watched if decoding it again would cost little: the
+    /// result holds as long as the caller knows that nobody frees the datatype.
+    pub fn typemap_unwatched(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
         self.look_up(datatype, false)
     }
 
@@ -147,10 +166,12 @@ impl Freed {
             return Ok(kept.map.clone());
         }
         let envelope = Envelope::of(datatype)?;
-        let map = decodings.decode(&envelope)?;
         if envelope.is_predefined() {
-            decodings.predefined.push((datatype, map.clone()));
-        } else if watches {
+            let position = decodings.position(&envelope)?;
+            return Ok(decodings.predefined[position].1.clone());
+        }
+        let (map, is_kept) = decodings.decode(&envelope)?;
+        if watches || !is_kept {
             // SAFETY: the datatype has no earlier value.
             unsafe { KEPT.set(datatype, Kept { map: map.clone(), twin: Mutex::default(), freed: Arc::clone(self) })? };
         }
@@ -185,8 +206,7 @@ impl Freed {
         }
         let envelope = Envelope::of(datatype)?;
         if envelope.is_predefined() {
-            let map = decodings.decode(&envelope)?;
-            decodings.predefined.push((datatype, map));
+            decodings.position(&envelope)?;
         }
         Ok(envelope.is_predefined())
     }

@@ -13,10 +13,10 @@ use crate::mpi::datatype::Owned;
 ///
 /// Predefined datatypes never change. MPI may reuse the handle of a freed derived datatype for
 /// another derived one, so only that it is derived is cached for good; its typemap, and the extent
-/// of one that has been decoded, until a datatype is freed.
+/// of one that is watched, until a datatype is freed, or until [`Known::forget`].
 #[derive(Debug, Default)]
 pub struct Known {
-    /// One for the blocks that are sent, one for those that are received.
+    /// The two that were looked up last, newest first: as many as a call has, as a rule.
     last: [Cell<Option<(Datatype, Kind)>>; 2],
     recent: Recent,
 }
@@ -87,9 +87,9 @@ impl Known {
         self.recent.typemap(datatype)
     }
 
-    /// Forgets all typemaps. `watches`: whether MPI is to tell when a datatype is freed that is
-    /// looked up from now on. If not, that costs less, and the typemaps must be forgotten before
-    /// another call.
+    /// Forgets all typemaps. `watches`: true if MPI is to tell when a datatype is freed that is
+    /// looked up from now on. Otherwise a lookup costs less, and the typemaps must be forgotten
+    /// before another call.
     pub fn forget(&self, watches: bool) {
         self.recent.list.borrow_mut().clear();
         self.recent.unwatched.set(!watches);
@@ -161,7 +161,7 @@ impl Recent {
         if let Some((_, map)) = list.iter().find(|(handle, _)| *handle == datatype) {
             return Ok(map.clone());
         }
-        let map = if self.unwatched.get() { freed.typemap_now(datatype) } else { freed.typemap(datatype) }?;
+        let map = if self.unwatched.get() { freed.typemap_unwatched(datatype) } else { freed.typemap(datatype) }?;
         if list.len() < Recent::MOST {
             list.push((datatype, map.clone()));
         } else {

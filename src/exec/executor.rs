@@ -37,9 +37,9 @@ pub trait Executor {
     }
 
     /// Forgets which datatypes MPI has accepted, because their handles may have been freed and
-    /// reused for other datatypes. `watches`: whether MPI is to tell when one is freed that is
-    /// bound from now on; if not, they are to be forgotten before the next `bind`. An executor may
-    /// watch them nonetheless.
+    /// reused for other datatypes. `watches`: true if MPI is to tell when one is freed that is
+    /// bound from now on. Otherwise they must be forgotten again before the next `bind`; an
+    /// executor may watch them nonetheless.
     fn forget_datatypes(&mut self, watches: bool);
 
     /// Returns true if datatypes are used after `start` has returned.

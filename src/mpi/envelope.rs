@@ -162,9 +162,13 @@ pub struct Parts(SmallVec<[Envelope; 1]>);
 
 impl Parts {
     fn new(parts: &[MPI_Datatype]) -> Result<Parts> {
-        // SAFETY: MPI has returned datatypes, which live as long as `self`.
-        let datatypes = parts.iter().map(|&part| unsafe { Datatype::from_raw(part) }.unwrap_or_else(super::datatype::byte));
-        datatypes.map(Envelope::of).collect::<Result<_>>().map(Parts)
+        let mut all = Parts(SmallVec::with_capacity(parts.len()));
+        for &part in parts {
+            // SAFETY: MPI has returned datatypes, which live as long as `all`.
+            let datatype = unsafe { Datatype::from_raw(part) }.unwrap_or_else(super::datatype::byte);
+            all.0.push(Envelope::of(datatype)?);
+        }
+        Ok(all)
     }
 
     /// Returns the envelopes.

@@ -239,8 +239,8 @@ fn create(comm: Communicator) -> Result<Shared> {
     Ok(shared)
 }
 
-/// What a process makes for a context by itself: it may fail on one process alone.
-struct Own {
+/// Everything of a context that can fail on one process alone.
+struct LocalParts {
     hints: SparseHints,
     machine: Option<(Loggp, Origin)>,
     receives: ReceiveRing,
@@ -271,8 +271,8 @@ impl ExchangeContext {
         let (rank, size) = (comm.rank()?, comm.size()?);
         let node = Team::new(&comm, Note::default())?;
         let receives = ReceiveRing::new(&comm);
-        let own = hints.and_then(|(hints, machine)| {
-            Ok(Own {
+        let local = hints.and_then(|(hints, machine)| {
+            Ok(LocalParts {
                 hints,
                 machine,
                 receives: receives?,
@@ -282,14 +282,14 @@ impl ExchangeContext {
             })
         });
         // the machine's parameters in effect must agree as well
-        let agreed = own.as_ref().map_or(-1, |own| own.hints.with_machine(own.machine).agreed());
+        let agreed = local.as_ref().map_or(-1, |local| local.hints.with_machine(local.machine).agreed());
         let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.size())], Reduction::Min)?;
         // an error on one process is reported on all, with its text
-        let own = if low < 0 { coll::share_outcome(&comm, own)? } else { own? };
+        let local = if low < 0 { coll::share_outcome(&comm, local)? } else { local? };
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
-        let Own { hints, machine, receives, windows, largest_tag, outstanding } = own;
+        let LocalParts { hints, machine, receives, windows, largest_tag, outstanding } = local;
         // Created here, so that nonblocking exchanges have them too. All processes take the same
         // branch: either every process sees all of them on its node, or none does.
         let inboxes = if size > 1 && node.size() == size { inbox::Inboxes::new(node.group())? } else { None };

@@ -23,7 +23,7 @@ static WINDOW: Names = Names {
     datatypes: "type",
 };
 
-/// How a process sends itself messages, by which some data is packed, on a communicator of its own.
+/// Describes the messages by which some data is packed, on a communicator of this process alone.
 fn with_itself(self_comm: &Comm) -> Loopback<'_> {
     Loopback { me: 0, tag: 0, comm: self_comm }
 }

@@ -289,7 +289,7 @@ impl Bound {
 /// Returns what an operator works on in blocks of a datatype. If it works on nothing there, fails
 /// with what `refused` makes of the reason.
 fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm, refused: impl Fn(String) -> Error) -> Result<Operands> {
-    // what has a typemap is counted when it is freed
+    // what has a typemap is counted when it is freed, or forgotten before the next call
     known.typemap(datatype)?;
     match op.kind() {
         op::Kind::Windows => return Err(refused("it is for windows alone".into()).into()),
