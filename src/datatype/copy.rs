@@ -5,7 +5,9 @@
 //! travels as a message of the process to itself only if it does not fit in the `int` of
 //! `MPI_Pack`, lies at `MPI_BOTTOM` or on a device, or if `MPI_Pack` leaves bytes of it out.
 
-use super::buffers::{self, Located};
+use std::ops::Range;
+
+use super::buffers::{self, Located, enlarge};
 use super::known::Known;
 use super::layout::LayoutCopy;
 use super::pack::{Loopback, layout, send_to_self};
@@ -16,6 +18,74 @@ use crate::mpi::device::Devices;
 
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
+
+/// The copies of a process to itself in a call, and the buffer by which MPI packs some of them.
+#[derive(Debug, Default)]
+pub struct OwnCopies {
+    copies: Vec<BlockCopy>,
+    buffer: Vec<u8>,
+}
+
+impl OwnCopies {
+    /// Makes room for so many copies.
+    pub fn with_capacity(copies: usize) -> OwnCopies {
+        OwnCopies { copies: Vec::with_capacity(copies), buffer: Vec::new() }
+    }
+
+    /// Removes all copies.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.copies.clear();
+    }
+
+    /// Adds a copy, and makes room to pack it.
+    pub fn add(&mut self, copy: BlockCopy) -> Result<()> {
+        enlarge(&mut self.buffer, copy.buffer())?;
+        self.copies.push(copy);
+        Ok(())
+    }
+
+    /// Returns the positions of all copies.
+    #[inline]
+    pub fn all(&self) -> Range<usize> {
+        0..self.copies.len()
+    }
+
+    /// Returns the bytes that some of them copy, for statistics.
+    pub fn bytes(&self, some: Range<usize>) -> u64 {
+        self.copies[some].iter().map(BlockCopy::bytes).sum()
+    }
+
+    /// Hands those to MPI that begin or end on a device.
+    pub fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+        self.copies.iter_mut().try_for_each(|copy| copy.find_devices(devices))
+    }
+
+    /// Does some of the copies one after the other, or two at a time. Returns the first error; the
+    /// others are done nonetheless.
+    ///
+    /// # Safety
+    /// As for [`BlockCopy::run`], for all of them; none may read what another one writes.
+    pub unsafe fn run(&mut self, some: Range<usize>, loopback: Loopback) -> Result<()> {
+        let (mut done, mut left) = (Ok(()), &self.copies[some]);
+        while let [copy, rest @ ..] = left {
+            left = rest;
+            // SAFETY: the caller vouches for all.
+            unsafe {
+                // a call takes ten times as long as such a copy
+                if let Means::Bytes(WORD) = copy.means {
+                    copy.into.at.cast::<u64>().write_unaligned(copy.from.at.cast::<u64>().read_unaligned());
+                    continue;
+                }
+                match rest {
+                    [next, others @ ..] if copy.run_with(next) => left = others,
+                    _ => done = done.and(copy.run(&mut self.buffer, loopback)),
+                }
+            }
+        }
+        done
+    }
+}
 
 /// A copy that has been checked.
 #[derive(Debug, Clone)]
@@ -75,7 +145,7 @@ impl BlockCopy {
     }
 
     /// Hands a prepared copy to MPI if one of its ends lies on a device.
-    pub fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+    fn find_devices(&mut self, devices: &Devices) -> Result<()> {
         if self.from.is_on_device(devices)? || self.into.is_on_device(devices)? {
             self.means = Means::Message;
         }
@@ -83,12 +153,12 @@ impl BlockCopy {
     }
 
     /// Returns the bytes that it copies, for statistics.
-    pub fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.from.bytes().map_or(0, |bytes| u64::try_from(bytes).unwrap_or(0))
     }
 
     /// Returns the bytes of buffer that it needs.
-    pub fn buffer(&self) -> usize {
+    fn buffer(&self) -> usize {
         match self.means {
             Means::Pack { room, .. } => room,
             _ => 0,
@@ -106,37 +176,11 @@ impl BlockCopy {
         unsafe { copy.run_with((self.from.at, self.into.at), other, (next.from.at, next.into.at)) }
     }
 
-    /// Does copies one after the other, or two at a time. Returns the first error; the others are
-    /// done nonetheless.
-    ///
-    /// # Safety
-    /// As for [`run`](BlockCopy::run), for all; none may read what another one writes. The buffer
-    /// must be as long as the longest needs.
-    pub unsafe fn run_all(copies: &[BlockCopy], buffer: &mut [u8], loopback: Loopback) -> Result<()> {
-        let (mut done, mut left) = (Ok(()), copies);
-        while let [copy, rest @ ..] = left {
-            left = rest;
-            // SAFETY: the caller vouches for all.
-            unsafe {
-                // a call takes ten times as long as such a copy
-                if let Means::Bytes(WORD) = copy.means {
-                    copy.into.at.cast::<u64>().write_unaligned(copy.from.at.cast::<u64>().read_unaligned());
-                    continue;
-                }
-                match rest {
-                    [next, others @ ..] if copy.run_with(next) => left = others,
-                    _ => done = done.and(copy.run(buffer, loopback)),
-                }
-            }
-        }
-        done
-    }
-
     /// Does the copy.
     ///
     /// # Safety
     /// `from` must be readable and `into` writable as their blocks say, without overlap.
-    pub unsafe fn run(&self, buffer: &mut [u8], loopback: Loopback) -> Result<()> {
+    unsafe fn run(&self, buffer: &mut [u8], loopback: Loopback) -> Result<()> {
         let (from, into) = (&self.from, &self.into);
         match &self.means {
             Means::Nothing => Ok(()),

@@ -6,9 +6,9 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape, enlarge};
+use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape};
 use crate::datatype::check::{accept, is_null, refuse_null, self_edge};
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::copy::{BlockCopy, OwnCopies};
 use crate::datatype::known::Known;
 use crate::datatype::layout::Layout;
 use crate::datatype::pack::{self, Loopback, layout};
@@ -657,14 +657,14 @@ pub unsafe fn unpack_streamed(blocks: &[MessageBlock], part: Range<usize>, from:
     }
 }
 
-/// Binds the copies of self edges, (target entry, source entry), and makes room to pack them.
-/// `accepted`: the datatypes of both sides that MPI accepted last.
+/// Binds the copies of self edges, (target entry, source entry). `accepted`: the datatypes of both
+/// sides that MPI accepted last.
 pub fn bind_copies(
     self_edges: &[(u32, u32)],
     field: &Buffers,
     known: &Known,
     accepted: &mut [Option<Datatype>; 2],
-    (copies, pack): (&mut Vec<BlockCopy>, &mut Vec<u8>),
+    copies: &mut OwnCopies,
     comm: &Comm,
 ) -> Result<()> {
     for &(target, source) in self_edges {
@@ -677,8 +677,7 @@ pub fn bind_copies(
             let (from_block, into_block) = (Block::Input(target), Block::Output(source));
             return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
         };
-        enlarge(pack, copy.buffer())?;
-        copies.push(copy);
+        copies.add(copy)?;
     }
     Ok(())
 }

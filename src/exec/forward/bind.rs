@@ -1,7 +1,7 @@
 //! Binds a call: finds and checks the caller's blocks.
 
 use super::state::Forward;
-use crate::datatype::buffers::{self, Buffers, Located, enlarge};
+use crate::datatype::buffers::{self, Buffers, Located};
 use crate::datatype::check::self_edge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Packing;
@@ -56,8 +56,7 @@ impl Forward {
             let Some(copy) = BlockCopy::prepare(source, target, &self.known, &self.comm)? else {
                 return Err(self_edge(from.index(), &source, into.index(), &target)?.into());
             };
-            enlarge(&mut self.pack, copy.buffer())?;
-            self.copies.push(copy);
+            self.copies.add(copy)?;
         }
         Ok(())
     }

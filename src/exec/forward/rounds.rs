@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::state::{Forward, Passing};
 use crate::datatype::buffers::{Located, enlarge};
-use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::datatype;
@@ -85,14 +84,13 @@ impl Forward {
                     Op::Copy { .. } | Op::Reduce { .. } => {}
                 }
             }
-            for k in self.first_copies[r]..self.first_copies[r + 1] {
-                let copied = self.copies[k].run(&mut self.pack, Loopback { me: self.me, tag: self.tag, comm: &self.comm });
-                self.note(copied);
-            }
+            let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
+            let copied = self.copies.run(self.first_copies[r]..self.first_copies[r + 1], loopback);
+            self.note(copied);
         }
         if let Some(record) = &self.record {
-            let copies = &self.copies[self.first_copies[r]..self.first_copies[r + 1]];
-            record.sent(observe::Medium::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
+            let copies = self.first_copies[r]..self.first_copies[r + 1];
+            record.sent(observe::Medium::Own, copies.len(), self.copies.bytes(copies));
             record.round(self.round);
         }
     }

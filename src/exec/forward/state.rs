@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::datatype::buffers::Located;
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
 use crate::datatype::large::Large;
 use crate::datatype::pack::Packing;
@@ -76,7 +76,7 @@ pub struct Forward {
     /// One buffer per packet, followed by one per scratch block that arrives outside of packets,
     /// and by one per output block.
     pub(super) buffers: Vec<Vec<u8>>,
-    pub(super) copies: Vec<BlockCopy>,
+    pub(super) copies: OwnCopies,
     /// The index of the first copy of each round.
     pub(super) first_copies: Vec<usize>,
     /// For each entry of the source list, the round in which its block arrives, and true if a copy
@@ -97,7 +97,6 @@ pub struct Forward {
     /// the call is complete.
     pub(super) large: Large,
     pub(super) large_packets: Large,
-    pub(super) pack: Vec<u8>,
     pub(super) known: Known,
     /// True if a call was given up, so that the bound buffers are left to MPI.
     pub(super) lost: bool,
@@ -160,7 +159,7 @@ impl Forward {
             packets: vec![0..0; packets],
             scratch: vec![Passing { buffer: 0, range: 0..0, lost: None }; scratch],
             buffers: vec![Vec::new(); packets + scratch],
-            copies: Vec::new(),
+            copies: OwnCopies::default(),
             first_copies: first_copies.collect(),
             sources: Vec::new(),
             round: 0,
@@ -172,7 +171,6 @@ impl Forward {
             patience: Patience::default(),
             large: Large::default(),
             large_packets: Large::default(),
-            pack: Vec::new(),
             known: Known::default(),
             lost: false,
             spoiled: false,

@@ -1,7 +1,7 @@
 //! Binds a call: finds and checks the block of each message, copy and reduction.
 
 use super::state::{Fold, P2p};
-use crate::datatype::buffers::{Blocks, Buffers, Located, Shape, enlarge};
+use crate::datatype::buffers::{Blocks, Buffers, Located, Shape};
 use crate::datatype::check::{accept, refuse_null, self_edge};
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
@@ -75,8 +75,7 @@ impl P2p {
                 let Some(copy) = BlockCopy::prepare(source, target, &self.known, &self.comm)? else {
                     return Err(self_edge(from.index(), &source, into.index(), &target)?.into());
                 };
-                enlarge(&mut self.pack, copy.buffer())?;
-                self.copies.push(copy);
+                self.copies.add(copy)?;
             }
             for k in 0..self.sorted.reduces.len() {
                 let (from, into) = self.sorted.reduces[k];

@@ -16,9 +16,7 @@ impl P2p {
         if self.fold.is_some() {
             return refuse(devices, buffers, self.blocks(), no_reduction);
         }
-        for copy in &mut self.copies {
-            copy.find_devices(devices)?;
-        }
+        self.copies.find_devices(devices)?;
         if let Some(guards) = &mut self.guards {
             for i in self.sorted.rounds.iter().flat_map(|round| round.recvs.clone()) {
                 guards.spare_device(i, &mut self.messages[i], devices)?;

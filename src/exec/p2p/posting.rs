@@ -14,7 +14,6 @@ use std::ops::Range;
 use super::order::Round;
 use super::state::P2p;
 use super::window::Window;
-use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::observe::{Medium, Record};
 use crate::util::cast::to_u32;
@@ -120,7 +119,7 @@ impl P2p {
     fn copy(&mut self, copies: Range<usize>) {
         let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         // SAFETY: as for `post_receives`; `bind` has made the buffer long enough.
-        let copied = unsafe { BlockCopy::run_all(&self.copies[copies.clone()], &mut self.pack, loopback) };
+        let copied = unsafe { self.copies.run(copies.clone(), loopback) };
         self.note(copied);
         if let Some(record) = &self.record {
             self.observe_round(record, copies);
@@ -129,7 +128,7 @@ impl P2p {
 
     #[cold]
     fn observe_round(&self, record: &Record, copies: Range<usize>) {
-        record.sent(Medium::Own, copies.len(), self.copies[copies].iter().map(BlockCopy::bytes).sum());
+        record.sent(Medium::Own, copies.len(), self.copies.bytes(copies));
         record.round(self.round);
     }
 

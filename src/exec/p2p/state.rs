@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::order::Sorted;
 use super::parts::Parts;
 use super::window::Window;
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
 use crate::datatype::large::Large;
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ pub struct P2p {
     pub(super) may_rendezvous: bool,
     /// Guards of receives, for an MPI that writes past the end of short ones.
     pub(super) guards: Option<Box<Guards>>,
-    pub(super) copies: Vec<BlockCopy>,
+    pub(super) copies: OwnCopies,
     pub(super) reduces: Vec<(*mut u8, *mut u8)>,
     pub(super) fold: Option<Fold>,
     /// Rounds posted so far; 0 if no call is active.
@@ -76,7 +76,6 @@ pub struct P2p {
     pub(super) spoiled: Vec<u32>,
     /// Messages of the running call that have not arrived, and will not.
     pub(super) missing: Vec<u32>,
-    pub(super) pack: Vec<u8>,
     /// Counts and traces, if the environment asks for it.
     pub(super) record: Option<Arc<Record>>,
     /// Facts about the datatypes of self edges.
@@ -128,7 +127,7 @@ impl P2p {
             parts,
             may_rendezvous: false,
             guards: Guards::new(sorted.messages.len()),
-            copies: Vec::with_capacity(sorted.copies.len()),
+            copies: OwnCopies::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
             round: 0,
@@ -144,7 +143,6 @@ impl P2p {
             gone: None,
             spoiled: Vec::new(),
             missing: Vec::new(),
-            pack: Vec::new(),
             record: None,
             known: Known::default(),
             accepted: Accepted { messages: vec![None; sorted.messages.len()], ..Accepted::default() },

@@ -24,9 +24,9 @@ impl Round {
                 let field = block.field as usize;
                 block.bind(&fields[field].output, &self.known[field], freed, &self.comm)?;
             }
-            let Self { self_edges, known, accepted, copies, pack, comm, .. } = self;
+            let Self { self_edges, known, accepted, copies, comm, .. } = self;
             for (field, known) in fields.iter().zip(known) {
-                bind_copies(self_edges, field, known, accepted, (copies, pack), comm)?;
+                bind_copies(self_edges, field, known, accepted, copies, comm)?;
             }
         }
         let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
@@ -56,9 +56,7 @@ impl Round {
             let field = block.field as usize;
             block.find_device(devices, &fields[field].input, &self.known[field], freed, &self.comm)?;
         }
-        for copy in &mut self.copies {
-            copy.find_devices(devices)?;
-        }
+        self.copies.find_devices(devices)?;
         Ok(())
     }
 

@@ -8,7 +8,6 @@ use super::link::{ANSWER, data_tag};
 use super::slots::Slot;
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::datatype::buffers::enlarge;
-use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks;
@@ -132,11 +131,11 @@ impl Round {
             }
         }
         // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, loopback) } {
+        if let Err(e) = unsafe { self.copies.run(self.copies.all(), loopback) } {
             self.note(e);
         }
         if let Some(record) = &self.record {
-            let copied = (self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
+            let copied = (self.copies.all().len(), self.copies.bytes(self.copies.all()));
             let (blocks, bytes) = self.folding.as_ref().map_or(copied, |(folding, _)| folding.own());
             record.sent(Medium::Own, blocks, bytes);
         }

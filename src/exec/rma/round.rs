@@ -7,6 +7,7 @@ use super::Own;
 use super::answer::WORDS;
 use super::edges::Edges;
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
+use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
@@ -114,10 +115,9 @@ impl Round {
             is_only,
             is_exact: folding.is_some(),
             to_all: false,
-            copies: Vec::with_capacity(self_edges.len() * fields),
+            copies: OwnCopies::with_capacity(self_edges.len() * fields),
             self_edges,
             accepted: [None; 2],
-            pack: Vec::new(),
             folding,
             staging: Vec::new(),
             answers,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::answer::WORDS;
 use super::link::Link;
 use super::slots::Slot;
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::Error;
@@ -131,9 +131,8 @@ pub struct Round {
     /// True if all targets get the same block, which is packed once for all.
     pub(super) to_all: bool,
     pub(super) self_edges: Vec<(u32, u32)>,
-    pub(super) copies: Vec<BlockCopy>,
+    pub(super) copies: OwnCopies,
     pub(super) accepted: [Option<Datatype>; 2],
-    pub(super) pack: Vec<u8>,
     /// Combines blocks, with a communicator of this process alone.
     pub(super) folding: Option<(Box<Folding>, Arc<Comm>)>,
     /// Headers and packed data of what is sent.

@@ -90,8 +90,8 @@ impl Shm {
 
     fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
-            let Self { self_edges, accepted, copies, pack, comm, .. } = self;
-            bind_copies(self_edges, field, known, accepted, (copies, pack), comm)?;
+            let Self { self_edges, accepted, copies, comm, .. } = self;
+            bind_copies(self_edges, field, known, accepted, copies, comm)?;
         }
         Ok(())
     }

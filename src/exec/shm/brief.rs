@@ -36,7 +36,7 @@ impl Shm {
             (recv.in_ring, recv.until) = (true, None);
         }
         self.heed_dead();
-        if !self.copies.is_empty() {
+        if !self.copies.all().is_empty() {
             self.copy_own();
         }
     }

@@ -46,9 +46,7 @@ impl Shm {
             let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize]);
             block.find_device(devices, side, known, freed, &self.comm)?;
         }
-        for copy in &mut self.copies {
-            copy.find_devices(devices)?;
-        }
+        self.copies.find_devices(devices)?;
         match &mut self.remote {
             Some(remote) => remote.find_devices(first, devices),
             None => Ok(()),

@@ -68,7 +68,7 @@ use super::rma::link::Link;
 use super::rma::{Own, Rma};
 use super::waiting;
 use crate::datatype::buffers::Buffers;
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::Result;
@@ -185,10 +185,9 @@ impl Shm {
             all,
             to_all: false,
             recvs,
-            copies: Vec::with_capacity(self_edges.len() * parts.fields),
+            copies: OwnCopies::with_capacity(self_edges.len() * parts.fields),
             self_edges,
             accepted: [None; 2],
-            pack: Vec::new(),
             remote,
             remote_runs: false,
             folding: parts.combine.map(|combine| Box::new(Folding::new(combine, &origins))),
@@ -248,7 +247,7 @@ impl Shm {
     fn copy_own(&mut self) {
         let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-        if let Err(e) = unsafe { BlockCopy::run_all(&self.copies, &mut self.pack, loopback) } {
+        if let Err(e) = unsafe { self.copies.run(self.copies.all(), loopback) } {
             self.note(e);
         }
     }
@@ -261,7 +260,7 @@ impl Shm {
                 let (blocks, bytes) = folding.own();
                 record.sent(Medium::Own, blocks, bytes);
             }
-            None => record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum()),
+            None => record.sent(Medium::Own, self.copies.all().len(), self.copies.bytes(self.copies.all())),
         }
     }
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::channel::Channels;
 use super::parts::Part;
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
@@ -269,9 +269,8 @@ pub struct Shm {
     pub(super) sending: Vec<usize>,
     pub(super) receiving: Vec<usize>,
     pub(super) self_edges: Vec<(u32, u32)>,
-    pub(super) copies: Vec<BlockCopy>,
+    pub(super) copies: OwnCopies,
     pub(super) accepted: [Option<Datatype>; 2],
-    pub(super) pack: Vec<u8>,
     pub(super) remote: Option<Remote>,
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,

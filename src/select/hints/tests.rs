@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::names::*;
-use super::origins::Origin;
+use super::origins::{NEIGHBORHOOD, Origin};
 use super::*;
 use crate::error::Result;
 use crate::model::Loggp;
@@ -196,6 +196,11 @@ fn what_must_agree_differs() {
         ("mpix_loggp", "none"),
         ("mpix_loggp", "measure"),
         ("mpix_graph_limit", "10"),
+        ("mpix_fuse", "true"),
+        ("mpix_fuse", "false"),
+        ("mpix_shared_memory", "1048576"),
+        ("mpix_single_copy", "true"),
+        ("mpix_single_copy", "false"),
         ("mpix_whole_communicator", "true"),
         ("mpix_nodes", "2"),
         ("mpix_nodes", "2,0"),
@@ -206,9 +211,7 @@ fn what_must_agree_differs() {
     let refused = read(&[("mpix_rma_straight", "-1")], &[]).unwrap_err().to_string();
     assert!(refused.ends_with("is not one of auto, false, 0, or a number of bytes from 4096 on"), "{refused}");
     assert_eq!(read(&[("mpix_rma_straight", "auto")], &[]).unwrap().agreed(), Hints::default().agreed());
-    for (key, _) in
-        [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES, ROUND_WINDOW]
-    {
+    for ((key, _), _) in NEIGHBORHOOD.iter().filter(|hint| hint.0 != REDUCE_ORDER) {
         assert!(Hints::AGREED.contains(key), "{key}");
     }
     // files of parameters that differ in one line, and none where the other one has those of the
