@@ -371,9 +371,10 @@ test-tsan:
 test-tsan-c:
 	c_tests/tsan
 
-# unit tests of the modules that are built for an MPI, without a call of it; test-pure runs those of
-# these rooms
+# rooms whose tests test-pure runs
 PURE_ROOMS := error:: util:: topology:: schedule:: model:: select::
+
+# unit tests of the modules that are built for an MPI, without a call of it
 test-unit:
 	@scripts/deps build
 	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO_TEST) --lib --target-dir $(TARGET) -- $(addprefix --skip ,$(PURE_ROOMS))
