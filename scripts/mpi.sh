@@ -14,6 +14,7 @@ export RUST_BACKTRACE=0
 # the log: mpirun may write it into the middle of what another process writes to standard error.
 # shellcheck disable=SC2034
 all_held="[1-9][0-9]* checks, 0 failed"
+
 # what is tested from here on knows no parameters of the machine, which change what is chosen
 without_parameters() {
   export XDG_CONFIG_HOME=$PWD/$OUT/no-config XDG_CACHE_HOME=$PWD/$OUT/no-cache

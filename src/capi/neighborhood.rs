@@ -201,8 +201,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_reverse(from: c_int, to: c_int, info:
 #[cold]
 fn join(shared: &Shared, hints: Option<&SparseHints>) {
     if shared.hold().is_awaited() {
-        // SAFETY: there are no blocks.
-        let exchange = unsafe { Exchange::start(shared, hints, Sends::default(), Form::Blocking) };
+        let exchange = Exchange::start_empty(shared, hints, Form::Blocking);
         // the first error is the one that is reported
         let _ = exchange.and_then(|mut exchange| exchange.wait());
     }

@@ -76,15 +76,15 @@ impl Construction {
 }
 
 impl Decodings {
-    /// Returns the typemap of a predefined datatype that has been decoded.
-    fn predefined(&self, datatype: Datatype) -> Option<&Decoded> {
-        self.predefined.iter().find(|(known, _)| *known == datatype).map(|(_, map)| map)
+    /// Returns the position of a predefined datatype that has been decoded.
+    fn find(&self, datatype: Datatype) -> Option<usize> {
+        self.predefined.iter().position(|(known, _)| *known == datatype)
     }
 
     /// Returns the position of a predefined datatype, which is decoded if it is not among them.
     fn position(&mut self, predefined: &Envelope) -> Result<usize> {
         let datatype = predefined.datatype();
-        if let Some(position) = self.predefined.iter().position(|(known, _)| *known == datatype) {
+        if let Some(position) = self.find(datatype) {
             return Ok(position);
         }
         self.predefined.push((datatype, typemap_of(pieces_of(predefined)?, datatype)?));
@@ -145,21 +145,13 @@ impl Freed {
     }
 
     /// Returns the typemap of one element, or `None` if the datatype has too many irregular pieces
-    /// or is of an unknown kind.
-    pub fn typemap(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
-        self.look_up(datatype, true)
-    }
-
-    /// The same, but a new datatype is not watched if decoding it again would cost little: the
-    /// result holds as long as the caller knows that nobody frees the datatype.
-    pub fn typemap_unwatched(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
-        self.look_up(datatype, false)
-    }
-
-    fn look_up(self: &Arc<Freed>, datatype: Datatype, watches: bool) -> Result<Decoded> {
+    /// or is of an unknown kind. `watches`: true if a new datatype is to be watched, even if
+    /// decoding it again would cost little. Otherwise the result holds only as long as the caller
+    /// knows that nobody frees the datatype.
+    pub fn typemap(self: &Arc<Freed>, datatype: Datatype, watches: bool) -> Result<Decoded> {
         let mut decodings = self.decodings();
-        if let Some(map) = decodings.predefined(datatype) {
-            return Ok(map.clone());
+        if let Some(position) = decodings.find(datatype) {
+            return Ok(decodings.predefined[position].1.clone());
         }
         // SAFETY: what is kept is read before the datatype can be freed.
         if let Some(kept) = unsafe { KEPT.get(datatype)?.as_ref() } {
@@ -182,7 +174,8 @@ impl Freed {
     /// frees that. It has no attributes of the program's, whose callbacks would run. All who use it
     /// at a time share it.
     pub fn twin(self: &Arc<Freed>, datatype: Datatype) -> Result<Arc<Owned>> {
-        self.typemap(datatype)?;
+        let watches = true;
+        self.typemap(datatype, watches)?;
         // SAFETY: what is kept is read before the datatype can be freed.
         let kept = unsafe { KEPT.get(datatype)?.as_ref() }.ok_or_else(|| Error::Internal("a datatype was not kept".into()))?;
         let mut twin = kept.twin.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +191,7 @@ impl Freed {
     /// datatypes.
     pub fn is_predefined(self: &Arc<Freed>, datatype: Datatype) -> Result<bool> {
         let mut decodings = self.decodings();
-        if decodings.predefined(datatype).is_some() {
+        if decodings.find(datatype).is_some() {
             return Ok(true);
         }
         if Freed::has_decoded(datatype)? {

@@ -161,7 +161,7 @@ impl Recent {
         if let Some((_, map)) = list.iter().find(|(handle, _)| *handle == datatype) {
             return Ok(map.clone());
         }
-        let map = if self.unwatched.get() { freed.typemap_unwatched(datatype) } else { freed.typemap(datatype) }?;
+        let map = freed.typemap(datatype, !self.unwatched.get())?;
         if list.len() < Recent::MOST {
             list.push((datatype, map.clone()));
         } else {

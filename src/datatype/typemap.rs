@@ -12,7 +12,7 @@
 
 #![forbid(unsafe_code)]
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Elements with more irregular pieces than this have no typemap.
 pub const MOST_PIECES: usize = 1 << 16;
@@ -81,7 +81,7 @@ pub struct Pieces(SmallVec<[Nest; 1]>);
 impl Pieces {
     /// Returns `count` bytes from the address on.
     pub fn bytes(count: usize) -> Pieces {
-        Pieces((count > 0).then(|| Nest { offset: 0, run: count, dims: SmallVec::new() }).into_iter().collect())
+        Pieces(if count == 0 { smallvec![] } else { smallvec![Nest { offset: 0, run: count, dims: smallvec![] }] })
     }
 
     /// Repeats the pieces `count` times, `stride` bytes apart.

@@ -58,6 +58,12 @@ impl Advance for Exchange {
 }
 
 impl Exchange {
+    /// [Starts](Exchange::start) an exchange to which this process sends nothing.
+    pub fn start_empty(shared: &Shared, hints: Option<&SparseHints>, form: Form) -> Result<Exchange> {
+        // SAFETY: there are no blocks.
+        unsafe { Exchange::start(shared, hints, Sends::default(), form) }
+    }
+
     /// Starts an exchange. Every process of the communicator calls this. It is local, except for
     /// the first call with a protocol that needs a window or a map of nodes; a nonblocking exchange
     /// takes such a protocol only if a hint asks for it.

@@ -106,7 +106,7 @@ impl Arguments {
                     Ok(Ok(Started { exchange, destination, kind, sendtype, sends: kept }))
                 }
                 Err(e) => {
-                    let mut exchange = Exchange::start(&context, hints.as_ref(), Sends::default(), form)?;
+                    let mut exchange = Exchange::start_empty(&context, hints.as_ref(), form)?;
                     let outcome = exchange.wait();
                     if exchange.has_ended() { Ok(Err(e)) } else { outcome.and(Err(e)) }
                 }

@@ -217,7 +217,8 @@ impl Forward {
         if let Err((position, mut error)) = completed {
             self.lose_block(position);
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
-                *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });
+                let end = if receives { "from" } else { "to" };
+                *text = format!("the message {end} process {peer}: {text}");
             }
             self.note(Err(error));
         }

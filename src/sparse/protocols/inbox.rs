@@ -86,7 +86,7 @@ impl Memory {
     }
 
     /// Returns one half of a process's inbox.
-    #[expect(clippy::cast_ptr_alignment, reason = "HEAD and HALF are multiples of the alignment of a half")]
+    #[expect(clippy::cast_ptr_alignment, reason = "HEAD and HALF are multiples of its alignment")]
     fn half(&self, process: u32, number: u64) -> &Half {
         // SAFETY: as above.
         unsafe { &*self.half_at(process, number).cast::<Half>() }

@@ -58,7 +58,8 @@ impl Run {
         if sums.is_none() {
             let comm = &transport.comm;
             let counters = Counters::new(2, comm)?;
-            *sums = Some(Sums { counters, _comm: Arc::clone(comm), seen: [0; 2], made: Instant::now() });
+            let made = Instant::now();
+            *sums = Some(Sums { counters, _comm: Arc::clone(comm), seen: [0; 2], made });
         }
         Ok(())
     }
