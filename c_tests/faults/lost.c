@@ -618,8 +618,8 @@ static void unpacked(const char *protocol) {
   MPI_Comm_free(&comm);
 }
 
-/* process 1 has no memory for what comes by the crystal router */
-static void unrouted(int plans) {
+/* process 1 has no memory for what comes by the crystal router; its arguments may be `bad`, too */
+static void unrouted(int plans, int bad) {
   enum { LONG = 2 << 20 };
   MPI_Comm comm = test_duplicate();
   MPI_Info info = sparse_by("crystal");
@@ -633,8 +633,9 @@ static void unrouted(int plans) {
   /* nobody is going to receive it */
   if (test_rank == 0) vanish = 1 << 20;
   if (test_rank == 1) scarce = 1 << 20;
-  int code = plans ? MPIX_Sparse_plan_create(test_rank == 0, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &plan)
-                   : MPIX_Sparse_exchange(test_rank == 0, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &result);
+  int sends = bad && test_rank == 1 ? -1 : test_rank == 0;
+  int code = plans ? MPIX_Sparse_plan_create(sends, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &plan)
+                   : MPIX_Sparse_exchange(sends, &to, from, &length, &none, MPI_BYTE, MPI_BYTE, info, comm, &result);
   vanish = 0, scarce = 0;
   MPI_Error_class(code, &class);
   /* the others' exchanges come to their end, but a plan takes all */
@@ -689,6 +690,6 @@ int main(int argc, char **argv) {
   refused_receive();
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
-  if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(0), unrouted(1), stopped();
+  if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(0, 0), unrouted(1, 0), unrouted(1, 1), stopped();
   return test_finish();
 }

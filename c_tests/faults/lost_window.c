@@ -43,17 +43,19 @@ static long elements[N];
 static MPIX_Sparse_window window;
 static MPI_Comm comm;
 
-static int make(MPI_Datatype type) {
+static int make_on_nodes(MPI_Datatype type, const char *node_size, const char *protocol) {
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_node_size", "1");
-  MPI_Info_set(info, "mpix_sparse", "nbx");
+  MPI_Info_set(info, "mpix_node_size", node_size);
+  MPI_Info_set(info, "mpix_sparse", protocol);
   for (int i = 0; i < N; i++) elements[i] = 1000 * test_rank + i;
   window = NULL;
   int code = MPIX_Sparse_window_create(elements, type == MPI_LONG ? N : 0, type, info, comm, &window);
   MPI_Info_free(&info);
   return code;
 }
+
+static int make(MPI_Datatype type) { return make_on_nodes(type, "1", "nbx"); }
 
 static void begin(void) {
   OK(make(MPI_LONG));
@@ -181,6 +183,24 @@ static void last(int before, int returns) {
   goes_on();
 }
 
+/* the same with nodes of two processes: the batches for processes 2 and 3 travel in one message to
+   process 2, which distributes them; process 1 has nothing to do with it */
+static void relayed(void) {
+  long got = -1, lost;
+  OK(make_on_nodes(MPI_LONG, "2", "nbx_node"));
+  OK(MPIX_Sparse_window_fence(window));
+  if (test_rank == 0) {
+    OK(get(&lost, 3, 5));
+    OK(put(8, 2, 5));
+  }
+  if (test_rank == 1) OK(get(&got, 3, 6));
+  refuse_at(0, LAST, 1, 0);
+  FAILS_ON(MPIX_Sparse_window_fence(window), 1 << 0 | 1 << 2 | 1 << 3);
+  were_refused(0, 1);
+  CHECK(test_rank != 1 || got == 3006, "got %ld", got);
+  goes_on();
+}
+
 /* operations of process 0, one of which waits for its result, are refused twice: they are lost, and
    it and their target hear of it */
 static void operations(void) {
@@ -247,6 +267,7 @@ int main(int argc, char **argv) {
   last_answers(1), last_answers(2);
   receives(1), receives(2);
   last(0, 0), last(0, 1), last(2000, 0), last(2000, 1);
+  if (test_size > 3) relayed();
   operations();
   applied(0), applied(1);
   made();

@@ -1,6 +1,9 @@
 /* Requests of neighborhood collectives among others: mixed lists in all functions that complete,
    misuse, communicators freed meanwhile; and the errors that an MPI reports. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "preload.h"
+
+#include <dlfcn.h>
 
 #if MPI_VERSION >= 4
 #define PLAN MPI_Neighbor_alltoall_init
@@ -475,6 +478,34 @@ static void attributes_of_types(void) {
   CHECK(type_copies == 0, "%d copies", type_copies);
 }
 
+/* makes the MPI request that stands for one of the library's; 1: the next one is refused, 2: it has
+   been */
+static int refusal;
+int PMPI_Send_init(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  static int (*next)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+  if (refusal == 1) return refusal = 2, MPI_ERR_OTHER;
+  if (!next) next = (int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, "PMPI_Send_init");
+  return next(buffer, count, type, target, tag, comm, request);
+}
+
+/* a call for which there is no MPI request has not begun: the process makes it again, and its
+   neighbors do not notice */
+static void without_request(void) {
+  exchange e;
+  MPI_Request request;
+  MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+  for (int call = 0; call < 3; call++) {
+    prepare(&e, 70 + call);
+    refusal = test_rank == 0 && call == 1;
+    int code = MPI_Ineighbor_alltoall(e.out, 1, MPI_INT, e.in, 1, MPI_INT, ring, &request);
+    CHECK((code != MPI_SUCCESS) == (refusal == 2), "call %d: code %d, refusal %d", call, code, refusal);
+    refusal = 0;
+    if (code != MPI_SUCCESS) OK(MPI_Ineighbor_alltoall(e.out, 1, MPI_INT, e.in, 1, MPI_INT, ring, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    verify(&e, "a call that was refused before");
+  }
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   test_errors_return();
@@ -494,6 +525,7 @@ int main(int argc, char **argv) {
   attributes_of_types();
   errors();
   truncation();
+  without_request();
   OK(MPI_Comm_free(&ring));
   return test_finish();
 }

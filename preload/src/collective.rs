@@ -17,6 +17,7 @@ use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::next::next;
 use crate::reason::Reason;
+use crate::requests::StandIn;
 use crate::{calls, guard, passed, requests, settings, state};
 
 /// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on to the MPI, `twin`
@@ -78,33 +79,27 @@ pub unsafe fn request(
         passed::count(function, mode, || if request.is_null() { Reason::Arguments } else { Reason::Rounds });
         return native();
     };
-    let code = {
+    let start = || {
         let mut table = requests::table();
+        let stand_in = StandIn::new()?;
         let begin = settings::get().counts.then(Instant::now);
         let mut mine = std::ptr::null_mut();
         let code = ours(shadow, &mut mine);
         let spent = begin.map(|begin| begin.elapsed());
-        if code == SUCCESS {
-            // SAFETY: the call has succeeded with these arguments.
-            let bytes = if spent.is_some() { unsafe { sides().send.bytes(&state.targets) } } else { 0 };
-            if mode == Mode::Nonblocking {
-                calls::started(function, mode, &state, bytes, spent.unwrap_or_default());
-            }
-            // SAFETY: a request that has just been made; the program's variable.
-            unsafe {
-                match table.insert(mine, function, mode, bytes, state) {
-                    Ok(handle) => {
-                        request.write(handle);
-                        SUCCESS
-                    }
-                    Err(code) => code,
-                }
-            }
-        } else {
+        if code != SUCCESS {
             state.note_failure();
-            code
+            return Err(code);
         }
+        // SAFETY: the call has succeeded with these arguments.
+        let bytes = if spent.is_some() { unsafe { sides().send.bytes(&state.targets) } } else { 0 };
+        if mode == Mode::Nonblocking {
+            calls::started(function, mode, &state, bytes, spent.unwrap_or_default());
+        }
+        // SAFETY: a request that has just been made; the program's variable.
+        unsafe { request.write(table.insert(stand_in, mine, (function, mode), bytes, state)) };
+        Ok(())
     };
+    let code = start().err().unwrap_or(SUCCESS);
     let refused = || {
         passed::count(function, mode, || passed::refused(&sides()));
         native()

@@ -96,6 +96,30 @@ pub struct Failure {
     pub comm: MPI_Comm,
 }
 
+/// An MPI request that stands for one of ours in the program's hands. It is made before that one,
+/// which communicates and could not be taken back if MPI refused.
+pub struct StandIn(MPI_Request);
+
+impl StandIn {
+    /// Makes one. Returns an error code if MPI refuses.
+    pub fn new() -> Result<StandIn, c_int> {
+        // SAFETY: constants; the result is a local.
+        let (code, handle) = unsafe {
+            let mut handle = mpi_sys::RSMPI_REQUEST_NULL;
+            let (nobody, alone) = (mpi_sys::RSMPI_PROC_NULL, mpi_sys::RSMPI_COMM_SELF);
+            (mpi_sys::PMPI_Send_init(std::ptr::null(), 0, mpixp_byte(), nobody, 0, alone, &mut handle), handle)
+        };
+        if code == SUCCESS { Ok(StandIn(handle)) } else { Err(code) }
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        // SAFETY: an inactive request that is not used again.
+        unsafe { mpi_sys::PMPI_Request_free(&mut self.0) };
+    }
+}
+
 /// A handle as a number: an integer in some MPIs, an address in others.
 fn key(request: MPI_Request) -> usize {
     const { assert!(size_of::<MPI_Request>() <= size_of::<usize>()) };
@@ -130,32 +154,25 @@ impl Table {
         state.map_or(world(), |state| state.owner())
     }
 
-    /// Puts one of our requests into the table.
+    /// Puts one of our requests into the table, for which the program has `stand_in`.
     ///
     /// # Safety
     /// `request` must be one of the library's, which nobody else uses.
     pub unsafe fn insert(
         &mut self,
+        stand_in: StandIn,
         request: MPIX_Request,
-        function: Function,
-        mode: Mode,
+        (function, mode): (Function, Mode),
         bytes: u64,
         state: Arc<State>,
-    ) -> Result<MPI_Request, c_int> {
-        // SAFETY: constants; the result is a local.
-        let (code, handle) = unsafe {
-            let mut handle = mpi_sys::RSMPI_REQUEST_NULL;
-            let (nobody, alone) = (mpi_sys::RSMPI_PROC_NULL, mpi_sys::RSMPI_COMM_SELF);
-            (mpi_sys::PMPI_Send_init(std::ptr::null(), 0, mpixp_byte(), nobody, 0, alone, &mut handle), handle)
-        };
-        if code != SUCCESS {
-            return Err(code);
-        }
+    ) -> MPI_Request {
+        let handle = stand_in.0;
+        std::mem::forget(stand_in);
         let entry = Entry { request, mode, function, bytes, active: mode == Mode::Nonblocking, ended: None, state };
         let table = self.table.get_or_insert_default();
         table.insert(key(handle), entry);
         LENGTH.store(table.len(), Ordering::Relaxed);
-        Ok(handle)
+        handle
     }
 
     /// Starts one of our persistent requests, which must be inactive. Returns an error class.

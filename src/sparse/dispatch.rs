@@ -113,7 +113,7 @@ impl Run {
             Ok(match protocol {
                 Protocol::Nbx => {
                     let mine = transport.stats(sends);
-                    Run::Nbx(nbx::Run::start(transport, posted(receives), sends, mine, arrivals)?)
+                    Run::Nbx(nbx::Run::start(transport, posted(receives), sends, |i| [sends.list[i].target], mine, arrivals)?)
                 }
                 Protocol::NbxProbe => Run::NbxProbe(nbx_probe::Run::start(transport, sends)?),
                 Protocol::NbxNode => Run::NbxNode(nbx_node::Run::start(transport, posted(receives), nodes, sends)?),

@@ -32,7 +32,7 @@ const ANNOUNCEMENT: i32 = 2;
 type Announcement = u64;
 
 /// An announcement that the message could not be sent.
-const LOST: Announcement = Announcement::MAX;
+static LOST: Announcement = Announcement::MAX;
 
 /// The posted receives of a communicator.
 pub struct ReceiveRing {
@@ -68,18 +68,31 @@ impl ReceiveRing {
         self.posted.comm().count(tally);
     }
 
-    /// Sends all messages to other processes. `mode` is that of the small ones.
+    /// Sends all messages to other processes. `mode` is that of the small ones. If one cannot be
+    /// sent, the processes that `readers` returns for its index are told, so that none waits for
+    /// what is in it.
     ///
     /// # Safety
     /// The blocks must be readable, and must not be written, until both kinds of sends are
     /// complete.
-    pub unsafe fn send_all(&self, transport: &mut Transport, sends: &Sends, mode: Mode) -> Result<RingSends> {
+    pub unsafe fn send_all<R: IntoIterator<Item = u32>>(
+        &self,
+        transport: &mut Transport,
+        sends: &Sends,
+        mode: Mode,
+        readers: impl Fn(usize) -> R,
+    ) -> Result<RingSends> {
         let (parity, rest) = (transport.parity, transport.tag(Tag::Rest));
-        let others = || sends.list.iter().filter(|o| o.target != transport.rank);
-        let announcements: Vec<Announcement> = others().map(|o| o.bytes).collect();
+        let others = || sends.list.iter().enumerate().filter(|(_, o)| o.target != transport.rank);
+        let announcements: Vec<Announcement> = others().map(|(_, o)| o.bytes).collect();
         let (mut small, mut long) = (PendingSends::default(), PendingSends::default());
+        let announce = |announcement: *const Announcement, target: u32| {
+            let block = bytes_at(announcement.cast(), size_of::<Announcement>() as u64);
+            // SAFETY: announcements do not move, and live as long as the sends, or for ever.
+            unsafe { message::send(mode, &block, target, ANNOUNCEMENT + parity, self.posted.comm()) }
+        };
         let (announcements, ()) = message::lend(announcements, |announcements| {
-            for (o, announcement) in others().zip(announcements) {
+            for ((i, o), announcement) in others().zip(announcements) {
                 let fits = o.bytes <= BUFFER as u64;
                 // SAFETY: the caller vouches for the block.
                 let sent = unsafe {
@@ -90,20 +103,18 @@ impl ReceiveRing {
                     }
                 };
                 match sent {
-                    Ok(request) if fits => {
-                        small.push(request);
-                        continue;
+                    Ok(request) if fits => small.push(request),
+                    Ok(request) => {
+                        long.push(request);
+                        small.push(announce(announcement, o.target)?);
                     }
-                    Ok(request) => long.push(request),
-                    // nobody may wait for it
                     Err(e) => {
                         transport.loss.note(e);
-                        *announcement = LOST;
+                        for reader in readers(i) {
+                            small.push(announce(&LOST, reader)?);
+                        }
                     }
                 }
-                let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
-                // SAFETY: announcements do not move and live as long as the sends.
-                small.push(unsafe { message::send(mode, &block, o.target, ANNOUNCEMENT + parity, self.posted.comm()) }?);
             }
             Ok(())
         })?;

@@ -9,6 +9,7 @@ use crate::datatype::known::Known;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::logging;
+use crate::mpi::coll::abandon_outcome;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::message::Block;
@@ -84,7 +85,8 @@ impl Arguments {
     }
 
     /// As `start`. The outer error is that of a process that has not taken part in an exchange to
-    /// its end, the inner one that of a process that has.
+    /// its end, the inner one that of a process that has. Where the exchange stopped halfway, the
+    /// others have been told that there is no plan.
     ///
     /// # Safety
     /// As for `start`.
@@ -108,7 +110,11 @@ impl Arguments {
                 Err(e) => {
                     let mut exchange = Exchange::start_empty(&context, hints.as_ref(), form)?;
                     let outcome = exchange.wait();
-                    if exchange.has_ended() { Ok(Err(e)) } else { outcome.and(Err(e)) }
+                    if exchange.has_ended() {
+                        return Ok(Err(e));
+                    }
+                    let told = if keep == Keep::Plan { abandon_outcome(&exchange.comm()) } else { Ok(()) };
+                    outcome.and(told).and(Err(e))
                 }
             }
         }

@@ -85,11 +85,11 @@ unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Spars
         boundary::call(function, arguments.comm, |comm| {
             let mut part = arguments.take_part(comm, Keep::Plan, Results::one("plan", plan))?;
             let waited = part.as_mut().map_or(Ok(()), |started| started.exchange.wait());
-            if part.as_ref().is_ok_and(|started| !started.exchange.has_ended()) {
+            if let Ok(started) = &part
+                && !started.exchange.has_ended()
+            {
                 // others may never come to the end, and must not be waited for; who does is told
-                let private = Arc::clone(sparse::context(comm)?.hold().comm());
-                let told = abandon_outcome(&private);
-                return waited.and(told);
+                return waited.and(abandon_outcome(&started.exchange.comm()));
             }
             // only here: a call that is refused, or that its process repeats, counts for nobody
             let (tag, private) = {

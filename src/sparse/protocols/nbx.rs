@@ -37,20 +37,23 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts the protocol. `mine` are the stats that this process contributes.
+    /// Starts the protocol. `mine` are the stats that this process contributes; `readers` as for
+    /// [`ReceiveRing::send_all`].
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
-    pub unsafe fn start(
+    pub unsafe fn start<R: IntoIterator<Item = u32>>(
         transport: &mut Transport,
         ring: &mut ReceiveRing,
         sends: &Sends,
+        readers: impl Fn(usize) -> R,
         mine: Stats,
         arrivals: &mut Arrivals,
     ) -> Result<Run> {
         ring.start(transport, arrivals)?;
         // SAFETY: the caller vouches for the blocks.
-        Ok(Run { phase: Phase::Sending, mine, sends: unsafe { ring.send_all(transport, sends, Mode::Synchronous) }? })
+        let sends = unsafe { ring.send_all(transport, sends, Mode::Synchronous, readers) }?;
+        Ok(Run { phase: Phase::Sending, mine, sends })
     }
 
     /// Advances the protocol. Returns true once it is done.

@@ -95,13 +95,14 @@ impl Run {
         let Some(NodeRouter { nodes, place: own_place, .. }) = nodes else { unreachable!("created by make") };
         let mut order: Vec<&Outgoing> = sends.list.iter().filter(|o| o.target != transport.rank).collect();
         order.sort_by_key(|o| nodes.node_of(o.target));
+        let groups: Vec<&[&Outgoing]> = order.chunk_by(|a, b| nodes.is_near(a.target, b.target)).collect();
         let (mut envelopes, mut outgoing) = (Vec::new(), Vec::new());
-        for group in order.chunk_by(|a, b| nodes.is_near(a.target, b.target)) {
+        for group in &groups {
             let members = nodes.members(nodes.node_of(group[0].target));
             let mut envelope: Vec<u64> = Vec::new();
             // where this fails, each message asks for its own room
             envelope.try_reserve_exact(group.iter().map(|o| crystal::words(o.bytes)).sum()).ok();
-            for o in group {
+            for o in *group {
                 let place = members.partition_point(|&m| m < o.target) as u64;
                 let label = [place << 32 | u64::from(transport.rank), o.bytes];
                 // SAFETY: the caller vouches for the block; there is room for its bytes.
@@ -126,8 +127,9 @@ impl Run {
                 // SAFETY: the envelope is alive.
                 unsafe { arrived.copy_own(own, true, &transport.comm) }?;
             }
+            let readers = |i: usize| groups[i].iter().map(|o| o.target);
             // SAFETY: the envelopes do not move and live as long as the run.
-            unsafe { nbx::Run::start(transport, ring, &list, mine, &mut arrived) }
+            unsafe { nbx::Run::start(transport, ring, &list, readers, mine, &mut arrived) }
         })?;
         Ok(Run { phase: Phase::Between(between), mine, _envelopes: envelopes, arrived, nothing: Sends::default() })
     }

@@ -60,7 +60,7 @@ impl Run {
         let mut send = |transport: &mut Transport| -> Result<_> {
             let came = ring.start(transport, arrivals)?;
             // SAFETY: the caller vouches for the blocks.
-            Ok((came, unsafe { ring.send_all(transport, sends, Mode::Standard) }?))
+            Ok((came, unsafe { ring.send_all(transport, sends, Mode::Standard, |i| [sends.list[i].target]) }?))
         };
         let (count, (came, sends)) = match method {
             Method::Own => {
