@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod algorithms;
+pub mod assignment;
 mod costs;
 mod fold;
 mod grammar;

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::generator::Generator;
+use crate::matchings;
 use crate::ports::{self, Message};
 use crate::schedule::{Search, bytes, locality, placement};
 use crate::table::{Table, quotient};
@@ -64,6 +65,11 @@ pub struct Arguments {
     /// or the node of each process, as 0,0,1,1
     #[arg(long, value_name = "N|LIST", value_parser = placement)]
     nodes: Option<Placement>,
+
+    /// Also compare costs with a bound that takes all ports together, where the lower bound takes
+    /// each by itself: some 10 seconds for a graph and unit
+    #[arg(long)]
+    matchings: bool,
 
     /// Statistic over all graphs
     #[arg(long, value_enum, default_value_t = Statistic::Mean)]
@@ -173,6 +179,11 @@ impl Outcome {
 }
 
 impl Method {
+    /// True if its cost is that of rounds with one message in and one out at a time.
+    fn has_rounds(self) -> bool {
+        !matches!(self, Method::Asynchronous | Method::Nodes)
+    }
+
     fn run(self, graph: &Graph, nodes: Option<&Locality>, tuning: &Tuning, eager: f64) -> Result<Outcome, String> {
         let startup = tuning.startup;
         let variant = |variant| {
@@ -211,6 +222,24 @@ impl Method {
     }
 }
 
+/// Costs of all graphs to their bounds.
+#[derive(Serialize)]
+struct Ratio {
+    mean: f64,
+    worst: f64,
+}
+
+impl Ratio {
+    fn new(outcomes: &[Outcome], bounds: &[f64]) -> Ratio {
+        let ratios: Vec<f64> = outcomes.iter().zip(bounds).map(|(o, &bound)| ratio(o.cost, bound)).collect();
+        Ratio { worst: ratios.iter().copied().fold(0.0, f64::max), mean: Statistic::Mean.of(ratios) }
+    }
+
+    fn text(&self) -> String {
+        format!("{:.2} / {:.2}", self.mean, self.worst)
+    }
+}
+
 /// A method at one size of the unit, over all graphs.
 #[derive(Serialize)]
 struct Cell {
@@ -220,9 +249,10 @@ struct Cell {
     /// Costs in bytes: so many would pass in the same time.
     cost: f64,
     cost_overlapped: f64,
-    /// Cost to lower bound, mean of all graphs and worst.
-    ratio_mean: f64,
-    ratio_worst: f64,
+    /// To the lower bound.
+    ratio: Ratio,
+    /// To the bound by matchings, if asked for, of methods that it bounds.
+    matchings: Option<Ratio>,
     rounds: Option<f64>,
     messages: f64,
     scheduling_us: f64,
@@ -238,6 +268,8 @@ struct Comparison {
     statistic: Statistic,
     /// For each unit the lower bound in bytes.
     lower_bounds: Vec<(u32, f64)>,
+    /// The same by matchings, if asked for.
+    matchings: Vec<(u32, f64)>,
     cells: Vec<Cell>,
 }
 
@@ -263,7 +295,8 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         _ => None,
     };
     let methods = methods(nodes.is_some());
-    let progress = ProgressBar::new((methods.len() * units.len()) as u64 * graphs.len() as u64);
+    let columns = methods.len() + usize::from(arguments.matchings);
+    let progress = ProgressBar::new((columns * units.len()) as u64 * graphs.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}") {
         progress.set_style(style);
     }
@@ -274,6 +307,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         phi: arguments.phi,
         statistic,
         lower_bounds: Vec::new(),
+        matchings: Vec::new(),
         cells: Vec::new(),
     };
     for &unit in &units {
@@ -281,6 +315,15 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         let startup = arguments.startup / bytes;
         let bounds: Vec<f64> = graphs.iter().map(|g| lower_bound(g, startup)).collect();
         result.lower_bounds.push((unit, statistic.of(bounds.clone()) * bytes));
+        progress.set_message("bounds");
+        let matchings: Option<Vec<f64>> = arguments.matchings.then(|| {
+            let bound = |graph| {
+                progress.inc(1);
+                matchings::bound(graph, startup)
+            };
+            graphs.iter().map(bound).collect()
+        });
+        result.matchings.extend(matchings.iter().map(|bounds| (unit, statistic.of(bounds.clone()) * bytes)));
         for &(name, method) in &methods {
             progress.set_message(name);
             let mut outcomes = Vec::new();
@@ -293,14 +336,13 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
                 progress.inc(1);
             }
             let of = |value: fn(&Outcome) -> f64| statistic.of(outcomes.iter().map(value).collect());
-            let ratios: Vec<f64> = outcomes.iter().zip(&bounds).map(|(o, &bound)| ratio(o.cost, bound)).collect();
             result.cells.push(Cell {
                 method: name,
                 unit,
                 cost: of(|o| o.cost) * bytes,
                 cost_overlapped: of(|o| o.overlapped) * bytes,
-                ratio_worst: ratios.iter().copied().fold(0.0, f64::max),
-                ratio_mean: Statistic::Mean.of(ratios),
+                ratio: Ratio::new(&outcomes, &bounds),
+                matchings: matchings.as_ref().filter(|_| method.has_rounds()).map(|bounds| Ratio::new(&outcomes, bounds)),
                 rounds: outcomes.iter().map(|o| o.rounds).collect::<Option<Vec<f64>>>().map(|rounds| statistic.of(rounds)),
                 messages: of(|o| o.messages),
                 // of times that are measured, a few are far off
@@ -322,32 +364,40 @@ impl Comparison {
             Statistic::Median => "medians",
         };
         let mut text = format!("{}: {statistic} of {} graphs, tau / phi = {} B\n", self.set, self.matrices, self.startup);
-        let table = |first: &str, last: &str, cell: &dyn Fn(&Cell) -> String, bound: &dyn Fn(f64) -> String| {
-            let mut table =
-                Table::new([first].into_iter().chain(methods.iter().map(|m| m.0)).chain((!last.is_empty()).then_some(last)));
-            for &(unit, lower) in &self.lower_bounds {
-                let cells = self.cells.iter().filter(|c| c.unit == unit).map(cell);
-                table.row([unit.to_string()].into_iter().chain(cells).chain((!last.is_empty()).then(|| bound(lower))));
-            }
-            table
-        };
         let passing = |bytes: f64| match self.phi {
             Some(us) => format!("{:.3}", bytes * us * 1e-3),
             None => format!("{:.1}", bytes / 1024.0),
         };
+        // a row for each unit, which ends with its bound if the column of bounds has a heading
+        let table = |cell: &dyn Fn(&Cell) -> String, (last, bounds): (&str, &[(u32, f64)])| {
+            let has_bounds = !last.is_empty();
+            let headings = ["unit (B)"].into_iter().chain(methods.iter().map(|m| m.0)).chain(has_bounds.then_some(last));
+            let mut table = Table::new(headings);
+            for &(unit, bound) in bounds {
+                let cells = self.cells.iter().filter(|c| c.unit == unit).map(cell);
+                table.row([unit.to_string()].into_iter().chain(cells).chain(has_bounds.then(|| passing(bound))));
+            }
+            table
+        };
+        let (bounded, plain) = (("lower bound", &self.lower_bounds[..]), ("", &self.lower_bounds[..]));
         let what = if self.phi.is_some() { "in ms" } else { "in KiB (what would pass in the same time)" };
         let unit = if self.phi.is_some() { "in ms" } else { "in KiB" };
-        let costs = table("unit (B)", "lower bound", &|c| passing(c.cost), &passing);
-        let ratios = table("unit (B)", "", &|c| format!("{:.2} / {:.2}", c.ratio_mean, c.ratio_worst), &passing);
-        let overlapped = table("unit (B)", "lower bound", &|c| passing(c.cost_overlapped), &passing);
+        let costs = table(&|c| passing(c.cost), bounded);
+        let ratios = table(&|c| c.ratio.text(), plain);
+        let overlapped = table(&|c| passing(c.cost_overlapped), bounded);
         let share = |c: &Cell, us: f64| quotient(c.scheduling_us, c.cost * us, 4);
-        let shares = self.phi.map(|us| table("unit (B)", "", &|c| share(c, us), &passing));
+        let shares = self.phi.map(|us| table(&|c| share(c, us), plain));
         let _ = write!(
             text,
             "\nCommunication cost, sum over rounds of tau + M phi, {what}. AC: messages wait for ports.\n\n{costs}\
-             \nIts ratio to the lower bound: mean / worst.\n\n{ratios}\
-             \nCommunication cost if rounds do not wait for one another, {unit}.\n\n{overlapped}"
+             \nIts ratio to the lower bound: mean / worst.\n\n{ratios}"
         );
+        if !self.matchings.is_empty() {
+            let cell = |c: &Cell| c.matchings.as_ref().map_or("-".into(), Ratio::text);
+            let ratios = table(&cell, ("bound", &self.matchings));
+            let _ = write!(text, "\nIts ratio to a bound that takes all ports together, and that bound {unit}.\n\n{ratios}");
+        }
+        let _ = write!(text, "\nCommunication cost if rounds do not wait for one another, {unit}.\n\n{overlapped}");
         let mut rows = [("rounds", vec![]), ("messages", vec![]), ("scheduling (µs)", vec![])];
         for (name, _) in methods {
             let cells = || self.cells.iter().filter(|c| c.method == *name);

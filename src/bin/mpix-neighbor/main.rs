@@ -21,6 +21,7 @@ mod generator;
 mod info;
 mod input;
 mod loggp;
+mod matchings;
 mod measured;
 mod output;
 mod pages;

@@ -38,7 +38,6 @@ use crate::util::random::Random;
 use problem::{PortRounds, Problem, largest_degree};
 
 mod anneal;
-mod assignment;
 mod euler;
 mod exchange;
 mod first_fit;

@@ -18,11 +18,11 @@
 //! ports; as many steps as the caller allows. All arithmetic uses the four basic operations on f64,
 //! so that all processes compute the same rounds.
 
+use crate::schedule::assignment::Assignment;
 use crate::schedule::input::Tuning;
 use crate::util::cast::to_u32;
 use crate::util::random::Random;
 
-use super::assignment::Assignment;
 use super::first_fit;
 use super::numeric::{logarithm, power_of_two};
 use super::problem::{PortRounds, Problem};
