@@ -478,6 +478,19 @@ fn sparse_crossovers_are_drawn() {
     assert_eq!((code, text.contains("wrong_sparse.loggp: line 2")), (1, true), "{text}");
 }
 
+/// `edge_coloring` is nearer to the bound by matchings, which is never below the other one. What
+/// sends all at once has no rounds, and none.
+#[test]
+fn comparison_with_a_bound_by_matchings() {
+    let report = json(&["compare", "--set", "2", "--matrices", "1", "--units", "8192", "--matchings", "--budget", "10000000"]);
+    let of = |method: &str| report["cells"].as_array().unwrap().iter().find(|c| c["method"] == method).unwrap();
+    let (ports, matchings) = (&of("edge_coloring")["ratio"], &of("edge_coloring")["matchings"]);
+    assert!(matchings["mean"].as_f64().unwrap() > 1.0 - 1e-9 && matchings["mean"].as_f64() < ports["mean"].as_f64(), "{report}");
+    assert!(of("AC")["matchings"].is_null(), "{report}");
+    let bound = |which: &str| report[which][0][1].as_f64().unwrap();
+    assert!(bound("matchings") > bound("lower_bounds"), "{report}");
+}
+
 #[test]
 fn comparison_with_the_papers_columns() {
     for set in ["1", "2", "3"] {

@@ -11,7 +11,7 @@ use crate::collective::autotune::Timed;
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
 use crate::collective::own::{self, Own, Store};
-use crate::collective::set::agree::{Gathered, Reusable, State};
+use crate::collective::set::agree::{Agreed, Gathered, Reusable, State};
 use crate::collective::set::choose::Compared;
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
@@ -19,12 +19,16 @@ use crate::collective::transport::Transport;
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels, Copied, Prepared, Wish};
+use crate::exec::waiting::Waiting;
 use crate::machine::trials::{Alike, Calls};
 use crate::machine::{self, trials};
 use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology;
 use crate::mpi::{self, Communicator, device, guard};
+use crate::observe;
+use crate::progress::{self, Outstanding};
 use crate::schedule::{Input, Operations, Schedule};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{Hints, SingleCopy};
@@ -33,7 +37,6 @@ use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
-use crate::{observe, progress};
 
 // neighborhoods that are set together share memory, with tags for each
 const _: () = assert!(OPERATIONS as u64 <= channel::MOST_OPERATIONS);
@@ -170,39 +173,17 @@ struct Call<'a> {
     began: Option<observe::SetCall>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     /// Makes the neighborhood, when the words of all processes are known. Collective.
     ///
     /// # Safety
     /// As for [`set`].
-    unsafe fn run(self, mut own: Own, gathered: Gathered, request: Result<SetCall>) -> Result<()> {
-        let Call { comm, known, is_new, store, grid, prepared, began } = self;
-        let agreed = agree::agree(&own.comm, gathered, request, grid)?;
+    unsafe fn run(mut self, mut own: Own, gathered: Gathered, request: Result<SetCall>) -> Result<()> {
+        let mut agreed = agree::agree(&own.comm, gathered, request, self.grid)?;
+        let wanted: SmallVec<[Operation; OPERATIONS]> = requested(agreed.call.operations).collect();
+        let Candidates { mut selected, open } = self.candidates(&own, &mut agreed, &wanted)?;
+        let SetCall { neighborhood, mut hints, .. } = agreed.call;
         let (private, team) = (Arc::clone(&own.comm), Arc::clone(&own.team));
-        let (request, directions, given) = (agreed.call, agreed.directions, agreed.given);
-        let SetCall { neighborhood, mut hints, operations: bits } = request;
-        let neighborhood = Arc::new(neighborhood);
-        let processes = private.size()?;
-        let one_node = team.size() == processes;
-        let input =
-            Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-        let wanted: SmallVec<[Operation; OPERATIONS]> = requested(bits).collect();
-        let operations = kinds(bits);
-        let unit = hints.unit().into();
-        let reused = agreed.reusable.and_then(|place| shared(known?, place, &neighborhood, &mut hints));
-        let Candidates { mut selected, open } = match reused {
-            Some(selected) => Candidates { selected: smallvec![selected], open: None },
-            None => {
-                let calls = trial::calls(&wanted, agreed.outline, unit, team.size());
-                let outline = Outline { one_node, operations, has_trial: calls.is_some(), ..agreed.outline };
-                if select::asks_for_machine(&hints, outline, processes, grid.is_some())
-                    && let Some((machine, origin)) = machine::learn(&private, team.group().ranks()[0], hints.learn)?
-                {
-                    hints.learn_machine(machine, origin);
-                }
-                select_schedules(&own, &hints, &input, grid, outline, agreed.star, calls)?
-            }
-        };
         // several schedules are compared by the processes that make the same calls
         let group = match selected.len() {
             2.. if open.is_none() => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
@@ -211,75 +192,41 @@ impl Call<'_> {
         if hints.shares_memory() {
             own.prepare_reductions()?;
         }
-        let links = share_memory(&own, &neighborhood, &mut hints, &wanted, processes, prepared)?;
+        let links = share_memory(&own, &neighborhood, &mut hints, &wanted, self.prepared.take())?;
         let first = team.group().ranks()[0];
         let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &links, first)?;
         // from here on only MPI itself can fail on some processes and not on others
-        let observed = began.map(|began| observe::Set::new(comm, began));
-        // SAFETY: as above; the caller vouches that no neighborhood is in use.
-        let handle = unsafe {
-            if is_new {
-                let handle = Handle {
-                    own: None,
-                    store: store.clone(),
-                    failed: AtomicBool::new(false),
-                    neighborhoods: [const { None }; OPERATIONS],
-                    retired: Vec::new(),
-                    tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
-                    outstanding: progress::of_process()?,
-                };
-                HANDLE.set(comm, handle)?;
-            }
-            HANDLE.get(comm)?.as_mut().expect("it has just been set")
-        };
+        let observed = self.began.take().map(|began| observe::Set::new(self.comm, began));
+        // SAFETY: the caller vouches that no neighborhood is in use.
+        let handle = unsafe { self.handle() }?;
         let combines = wanted.iter().any(|operation| operation.combines().is_some());
-        let self_comm = if combines { Some(own.self_comm()?) } else { None };
-        let (waiting, hints) = (own.waiting, Arc::new(hints));
-        handle.own = Some(own);
-        let orphaned = freed_flag(comm)?;
-        let (all_tags, outstanding) = (handle.tags.clone(), Arc::clone(&handle.outstanding));
-        let settings = |place: usize, transports: &[Arc<Transport>], timed: Option<Timed>, observed: Option<&observe::Set>| {
-            let operation = wanted[place];
-            let pool = ExecutorPool::new(Parts {
-                comm: Arc::clone(&private),
-                self_comm: self_comm.clone().filter(|_| operation.combines().is_some()),
-                neighborhood: Arc::clone(&neighborhood),
-                waiting,
-                window: hints.rounds_in_flight(),
-                link: links.get(place).cloned(),
-                transport: Arc::clone(&transports[place]),
-                record: observed.map(|set| set.record(operation.word())),
-            });
-            Settings {
-                operation,
-                directed: directions.is_some(),
-                pool,
-                hints: Arc::clone(&hints),
-                tags: Arc::clone(&all_tags[operation as usize]),
-                outstanding: Arc::clone(&outstanding),
-                orphaned: Arc::clone(&orphaned),
-                timed,
-            }
+        let binding = Binding {
+            wanted,
+            self_comm: if combines { Some(own.self_comm()?) } else { None },
+            comm: private,
+            neighborhood: Arc::new(neighborhood),
+            directed: agreed.directions.is_some(),
+            waiting: own.waiting,
+            hints: Arc::new(hints),
+            links,
+            tags: handle.tags.clone(),
+            outstanding: Arc::clone(&handle.outstanding),
+            orphaned: freed_flag(self.comm)?,
         };
-        let restart = |operation: Operation| all_tags[operation as usize].restart(given[operation as usize]);
-        if let (Some(open), Some((place, operation))) = (open, trial::operation(&wanted)) {
+        handle.own = Some(own);
+        let restart = |operation: Operation| binding.tags[operation as usize].restart(agreed.given[operation as usize]);
+        if let (Some(open), Some((place, operation))) = (open, trial::operation(&binding.wanted)) {
             restart(operation);
-            let began = mpi::time();
-            let settled = trial::run(|timed| settings(place, &transports, timed, None), &selected, unit, team.size())?;
-            if private.rank()? == 0 {
-                trials::spend(began);
-                if let Some(winner) = &settled {
-                    trials::remember(open, winner.choice)?;
-                }
-            }
-            selected = smallvec![settled.unwrap_or_else(|| selected.swap_remove(0))];
+            let trial = |timed| binding.settings(place, &transports, timed, None);
+            let winner = binding.try_schedules(open, trial, &selected, team.size())?;
+            selected = smallvec![winner.unwrap_or_else(|| selected.swap_remove(0))];
             transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm()))?;
         }
-        for (place, &operation) in wanted.iter().enumerate() {
+        for (place, &operation) in binding.wanted.iter().enumerate() {
             restart(operation);
             let timed = group.clone().map(Timed::First);
-            let bound = BoundNeighborhood::new(settings(place, &transports, timed, observed.as_ref()), &selected)?;
-            handle.replace(operation, Some(bound))?;
+            let settings = binding.settings(place, &transports, timed, observed.as_ref());
+            handle.replace(operation, Some(BoundNeighborhood::new(settings, &selected)?))?;
         }
         handle.sweep()?;
         // that of neighborhoods that have been replaced
@@ -288,6 +235,130 @@ impl Call<'_> {
             observed.end();
         }
         Ok(())
+    }
+
+    /// Returns the schedules: that of another operation, if it has the same lists and hints on all
+    /// processes, or what [`select_schedules`] says, after the machine has been measured if the
+    /// choice depends on it. Collective.
+    fn candidates(&self, own: &Own, agreed: &mut Agreed, wanted: &[Operation]) -> Result<Candidates> {
+        let SetCall { neighborhood, hints, operations } = &mut agreed.call;
+        if let Some((handle, place)) = self.known.zip(agreed.reusable)
+            && let Some(selected) = shared(handle, place, neighborhood, hints)
+        {
+            return Ok(Candidates { selected: smallvec![selected], open: None });
+        }
+        let (comm, team) = (&own.comm, &own.team);
+        let processes = comm.size()?;
+        let directions = agreed.directions.as_deref();
+        let input = Input { neighborhood, processes, directions, star: None, stencil: None };
+        let calls = trial::calls(wanted, agreed.outline, hints.unit().into(), team.size());
+        let (one_node, operations) = (team.size() == processes, kinds(*operations));
+        let outline = Outline { one_node, operations, has_trial: calls.is_some(), ..agreed.outline };
+        if select::asks_for_machine(hints, outline, processes, self.grid.is_some())
+            && let Some((machine, origin)) = machine::learn(comm, team.group().ranks()[0], hints.learn)?
+        {
+            hints.learn_machine(machine, origin);
+        }
+        select_schedules(own, hints, &input, self.grid, outline, agreed.star, calls)
+    }
+
+    /// Returns what the communicator keeps of its neighborhoods, made anew if their objects are not
+    /// those of this call.
+    ///
+    /// # Safety
+    /// As for [`set`].
+    unsafe fn handle(&self) -> Result<&'a mut Handle> {
+        // SAFETY: the value lives as long as the communicator; the caller vouches that no
+        // neighborhood is in use.
+        unsafe {
+            if self.is_new {
+                let handle = Handle {
+                    own: None,
+                    store: self.store.clone(),
+                    failed: AtomicBool::new(false),
+                    neighborhoods: [const { None }; OPERATIONS],
+                    retired: Vec::new(),
+                    tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
+                    outstanding: progress::of_process()?,
+                };
+                HANDLE.set(self.comm, handle)?;
+            }
+            Ok(HANDLE.get(self.comm)?.as_mut().expect("it has just been set"))
+        }
+    }
+}
+
+/// What the operations of a set call share when they are bound.
+struct Binding {
+    /// The operations.
+    wanted: SmallVec<[Operation; OPERATIONS]>,
+    comm: Arc<Comm>,
+    /// For those that combine.
+    self_comm: Option<Arc<Comm>>,
+    neighborhood: Arc<Neighborhood>,
+    /// True if all edges have directions.
+    directed: bool,
+    waiting: Waiting,
+    hints: Arc<Hints>,
+    /// Shared memory of each operation, in their order, or none.
+    links: Vec<Arc<Channels>>,
+    /// For all operations that there are.
+    tags: [Arc<Tags>; OPERATIONS],
+    outstanding: Arc<Outstanding>,
+    /// True once the communicator has been freed.
+    orphaned: Arc<AtomicBool>,
+}
+
+impl Binding {
+    /// Returns what the operation at `place` is bound with.
+    fn settings(
+        &self,
+        place: usize,
+        transports: &[Arc<Transport>],
+        timed: Option<Timed>,
+        observed: Option<&observe::Set>,
+    ) -> Settings {
+        let operation = self.wanted[place];
+        let pool = ExecutorPool::new(Parts {
+            comm: Arc::clone(&self.comm),
+            self_comm: self.self_comm.clone().filter(|_| operation.combines().is_some()),
+            neighborhood: Arc::clone(&self.neighborhood),
+            waiting: self.waiting,
+            window: self.hints.rounds_in_flight(),
+            link: self.links.get(place).cloned(),
+            transport: Arc::clone(&transports[place]),
+            record: observed.map(|set| set.record(operation.word())),
+        });
+        Settings {
+            operation,
+            directed: self.directed,
+            pool,
+            hints: Arc::clone(&self.hints),
+            tags: Arc::clone(&self.tags[operation as usize]),
+            outstanding: Arc::clone(&self.outstanding),
+            orphaned: Arc::clone(&self.orphaned),
+            timed,
+        }
+    }
+
+    /// Compares schedules in trial calls, with the `settings` that each needs, and remembers the
+    /// winner of what is `open`; `None` if there is none. Collective.
+    fn try_schedules(
+        &self,
+        open: Alike,
+        settings: impl Fn(Option<Timed>) -> Settings,
+        selected: &[Selected],
+        on_node: u32,
+    ) -> Result<Option<Selected>> {
+        let began = mpi::time();
+        let settled = trial::run(settings, selected, self.hints.unit().into(), on_node)?;
+        if self.comm.rank()? == 0 {
+            trials::spend(began);
+            if let Some(winner) = &settled {
+                trials::remember(open, winner.choice)?;
+            }
+        }
+        Ok(settled)
     }
 }
 
@@ -398,7 +469,6 @@ fn share_memory(
     n: &Neighborhood,
     hints: &mut Hints,
     operations: &[Operation],
-    processes: u32,
     prepared: Option<Prepared>,
 ) -> Result<Vec<Arc<Channels>>> {
     if !hints.shares_memory() {
@@ -414,7 +484,7 @@ fn share_memory(
         Some(placement) => {
             // a list that is too short is an error where a hint asks for nodes; here it means one
             // node for all
-            let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
+            let node = placement.locality(own.comm.size()?).map_or(0, |nodes| nodes.node_of(n.rank()));
             part = Arc::new(team.part(node)?);
             &part
         }
