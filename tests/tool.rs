@@ -482,7 +482,20 @@ fn sparse_crossovers_are_drawn() {
 /// sends all at once has no rounds, and none.
 #[test]
 fn comparison_with_a_bound_by_matchings() {
-    let report = json(&["compare", "--set", "2", "--matrices", "1", "--units", "8192", "--matchings", "--budget", "10000000"]);
+    let report = json(&[
+        "compare",
+        "--set",
+        "3",
+        "--points",
+        "200",
+        "--matrices",
+        "1",
+        "--units",
+        "256",
+        "--matchings",
+        "--budget",
+        "1000000",
+    ]);
     let of = |method: &str| report["cells"].as_array().unwrap().iter().find(|c| c["method"] == method).unwrap();
     let (ports, matchings) = (&of("edge_coloring")["ratio"], &of("edge_coloring")["matchings"]);
     assert!(matchings["mean"].as_f64().unwrap() > 1.0 - 1e-9 && matchings["mean"].as_f64() < ports["mean"].as_f64(), "{report}");

@@ -28,17 +28,8 @@ use crate::util::cast::{to_int, to_usize};
 /// Alignment of each block's data: a cache line.
 const LINE: usize = 64;
 
-/// An executor that delivers blocks to be combined.
-pub trait Delivers: Executor {
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    fn is_stuck(&self) -> bool;
-
-    /// Counts and traces this executor from now on.
-    fn observe(&mut self, record: &Arc<Record>);
-}
-
 /// Executes one schedule, and combines what it delivers.
-pub struct Delivered<D: Delivers> {
+pub struct Delivered<D: Executor> {
     /// Delivers the blocks.
     inner: D,
     folding: Folding,
@@ -61,7 +52,7 @@ pub struct Delivered<D: Delivers> {
     failure: Option<Box<Error>>,
 }
 
-impl<D: Delivers> Delivered<D> {
+impl<D: Executor> Delivered<D> {
     /// Makes an executor of what `inner` delivers, which executes `schedule`, on a neighborhood
     /// with so many sources.
     pub fn new(inner: D, combine: Combine, schedule: &Schedule, sources: usize, me: u32, comms: [Arc<Comm>; 2]) -> Self {
@@ -91,16 +82,6 @@ impl<D: Delivers> Delivered<D> {
             running: false,
             failure: None,
         }
-    }
-
-    /// Counts and traces this executor from now on.
-    pub fn observe(&mut self, record: &Arc<Record>) {
-        self.inner.observe(record);
-    }
-
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    pub fn is_stuck(&self) -> bool {
-        self.inner.is_stuck()
     }
 
     /// Fails if a block lies in device memory that would be combined there, or is sent to be. Other
@@ -140,7 +121,15 @@ impl<D: Delivers> Delivered<D> {
     }
 }
 
-impl<D: Delivers> Executor for Delivered<D> {
+impl<D: Executor> Executor for Delivered<D> {
+    fn observe(&mut self, record: &Arc<Record>) {
+        self.inner.observe(record);
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.inner.is_stuck()
+    }
+
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.leave_memory();
         let Self { folding, counts, displs, known, .. } = self;
@@ -227,7 +216,7 @@ impl<D: Delivers> Executor for Delivered<D> {
     }
 }
 
-impl<D: Delivers> Drop for Delivered<D> {
+impl<D: Executor> Drop for Delivered<D> {
     fn drop(&mut self) {
         self.leave_memory();
     }

@@ -1,10 +1,19 @@
 //! The interface of all executors.
 
+use std::sync::Arc;
+
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
+use crate::observe::Record;
 
 /// Runs one schedule over one transport: one collective at a time, any number of times.
 pub trait Executor {
+    /// Counts and traces this executor from now on.
+    fn observe(&mut self, record: &Arc<Record>);
+
+    /// Returns true if MPI may still access the bound buffers although no call is active.
+    fn is_stuck(&self) -> bool;
+
     /// Resolves which bytes each operation of the schedule moves, and checks all arguments. Sends
     /// and writes nothing. Allocates only if a block is larger than any before.
     ///

@@ -25,9 +25,12 @@ pub mod waiting;
 
 pub use executor::Executor;
 
+use std::sync::Arc;
+
 use crate::datatype::buffers::Buffers;
 use crate::error::{Error, Result};
 use crate::mpi::device::{Devices, devices};
+use crate::observe::Record;
 
 /// The executor of a schedule.
 pub enum Any {
@@ -50,17 +53,6 @@ impl From<p2p::P2p> for Any {
 }
 
 impl Any {
-    /// Counts and traces this executor from now on.
-    pub fn observe(&mut self, record: &std::sync::Arc<crate::observe::Record>) {
-        match self {
-            Any::P2p(executor) => executor.observe(record),
-            Any::Shm(executor) => executor.observe(record),
-            Any::Rma(executor) => executor.observe(record),
-            Any::Forward(executor) => executor.observe(record),
-            Any::Delivered(executor) => executor.observe(record),
-        }
-    }
-
     /// Sends a notice in place of each message of input block `entry`, which could not be packed,
     /// in the call that starts next. For executors that take joined fields.
     #[cold]
@@ -92,18 +84,6 @@ impl Any {
         }
     }
 
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    pub fn is_stuck(&self) -> bool {
-        match self {
-            Any::P2p(executor) => executor.is_stuck(),
-            Any::Shm(executor) => executor.is_stuck(),
-            Any::Rma(executor) => executor.is_stuck(),
-            // it receives forwarded blocks into memory of its own
-            Any::Forward(executor) => executor.is_stuck(),
-            Any::Delivered(executor) => executor.is_stuck(),
-        }
-    }
-
     /// Binds several fields that one exchange moves together, over shared memory or by puts. An
     /// executor that shares memory must have no edges that leave the node.
     ///
@@ -123,9 +103,7 @@ impl Any {
             _ => Err(Error::Internal("this executor takes one field".into()).into()),
         }
     }
-}
 
-impl Any {
     /// Hands blocks that were just bound to MPI, where they lie on a device.
     #[cold]
     pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
@@ -139,124 +117,75 @@ impl Any {
     }
 }
 
-impl delivered::Delivers for Any {
-    fn is_stuck(&self) -> bool {
-        Any::is_stuck(self)
-    }
-
-    fn observe(&mut self, record: &std::sync::Arc<crate::observe::Record>) {
-        Any::observe(self, record);
-    }
+/// An expression with whichever executor it is.
+macro_rules! whichever {
+    ($any:expr, $executor:ident => $call:expr) => {
+        match $any {
+            Any::P2p($executor) => $call,
+            Any::Shm($executor) => $call,
+            Any::Rma($executor) => $call,
+            Any::Forward($executor) => $call,
+            Any::Delivered($executor) => $call,
+        }
+    };
 }
 
 impl Executor for Any {
+    fn observe(&mut self, record: &Arc<Record>) {
+        whichever!(self, executor => executor.observe(record));
+    }
+
+    fn is_stuck(&self) -> bool {
+        whichever!(self, executor => executor.is_stuck())
+    }
+
     #[inline]
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match self {
-                Any::P2p(executor) => executor.bind(buffers),
-                Any::Shm(executor) => executor.bind(buffers),
-                Any::Rma(executor) => executor.bind(buffers),
-                Any::Forward(executor) => executor.bind(buffers),
-                Any::Delivered(executor) => executor.bind(buffers),
-            }?;
-            match devices() {
-                None => Ok(()),
-                Some(devices) => self.find_devices(buffers, &devices),
-            }
+        unsafe { whichever!(self, executor => executor.bind(buffers)) }?;
+        match devices() {
+            None => Ok(()),
+            Some(devices) => self.find_devices(buffers, &devices),
         }
     }
 
     #[inline(always)]
     fn start(&mut self, tag: i32) -> Result<()> {
-        match self {
-            Any::P2p(executor) => executor.start(tag),
-            Any::Shm(executor) => executor.start(tag),
-            Any::Rma(executor) => executor.start(tag),
-            Any::Forward(executor) => executor.start(tag),
-            Any::Delivered(executor) => executor.start(tag),
-        }
+        whichever!(self, executor => executor.start(tag))
     }
 
     #[inline]
     fn test(&mut self) -> Result<bool> {
-        match self {
-            Any::P2p(executor) => executor.test(),
-            Any::Shm(executor) => executor.test(),
-            Any::Rma(executor) => executor.test(),
-            Any::Forward(executor) => executor.test(),
-            Any::Delivered(executor) => executor.test(),
-        }
+        whichever!(self, executor => executor.test())
     }
 
     #[inline(always)]
     fn wait(&mut self) -> Result<()> {
-        match self {
-            Any::P2p(executor) => executor.wait(),
-            Any::Shm(executor) => executor.wait(),
-            Any::Rma(executor) => executor.wait(),
-            Any::Forward(executor) => executor.wait(),
-            Any::Delivered(executor) => executor.wait(),
-        }
+        whichever!(self, executor => executor.wait())
     }
 
     fn posts_at_once(&self) -> bool {
-        match self {
-            Any::P2p(executor) => executor.posts_at_once(),
-            Any::Shm(executor) => executor.posts_at_once(),
-            Any::Rma(executor) => executor.posts_at_once(),
-            Any::Forward(executor) => executor.posts_at_once(),
-            Any::Delivered(executor) => executor.posts_at_once(),
-        }
+        whichever!(self, executor => executor.posts_at_once())
     }
 
     fn can_start(&self) -> Result<()> {
-        match self {
-            Any::P2p(executor) => executor.can_start(),
-            Any::Shm(executor) => executor.can_start(),
-            Any::Rma(executor) => executor.can_start(),
-            Any::Forward(executor) => executor.can_start(),
-            Any::Delivered(executor) => executor.can_start(),
-        }
+        whichever!(self, executor => executor.can_start())
     }
 
     fn has_numbers(&self, many: u64) -> Result<()> {
-        match self {
-            Any::Shm(executor) => executor.has_numbers(many),
-            Any::Delivered(executor) => executor.has_numbers(many),
-            Any::P2p(_) | Any::Rma(_) | Any::Forward(_) => Ok(()),
-        }
+        whichever!(self, executor => executor.has_numbers(many))
     }
 
     fn forget_datatypes(&mut self, watches: bool) {
-        match self {
-            Any::P2p(executor) => executor.forget_datatypes(watches),
-            Any::Shm(executor) => executor.forget_datatypes(watches),
-            Any::Rma(executor) => executor.forget_datatypes(watches),
-            Any::Forward(executor) => executor.forget_datatypes(watches),
-            Any::Delivered(executor) => executor.forget_datatypes(watches),
-        }
+        whichever!(self, executor => executor.forget_datatypes(watches));
     }
 
     #[inline]
     fn keeps_datatypes(&self) -> bool {
-        match self {
-            Any::P2p(executor) => executor.keeps_datatypes(),
-            Any::Shm(executor) => executor.keeps_datatypes(),
-            Any::Rma(executor) => executor.keeps_datatypes(),
-            Any::Forward(executor) => executor.keeps_datatypes(),
-            Any::Delivered(executor) => executor.keeps_datatypes(),
-        }
+        whichever!(self, executor => executor.keeps_datatypes())
     }
 
     fn arrived(&mut self, source: usize) -> Result<bool> {
-        match self {
-            Any::P2p(executor) => executor.arrived(source),
-            Any::Shm(executor) => executor.arrived(source),
-            Any::Rma(executor) => executor.arrived(source),
-            Any::Forward(executor) => executor.arrived(source),
-            Any::Delivered(executor) => executor.arrived(source),
-        }
+        whichever!(self, executor => executor.arrived(source))
     }
 }

@@ -20,22 +20,6 @@ pub enum Remote {
 }
 
 impl Remote {
-    /// Counts and traces this executor from now on.
-    pub fn observe(&mut self, record: &Arc<Record>) {
-        match self {
-            Remote::P2p(executor) => executor.observe(record),
-            Remote::Rma(executor) => executor.observe(record),
-        }
-    }
-
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    pub fn is_stuck(&self) -> bool {
-        match self {
-            Remote::P2p(executor) => executor.is_stuck(),
-            Remote::Rma(executor) => executor.is_stuck(),
-        }
-    }
-
     /// Hands blocks over to MPI that were just bound and lie on a device.
     #[cold]
     pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
@@ -54,70 +38,59 @@ impl Remote {
     }
 }
 
+/// An expression with whichever executor it is.
+macro_rules! whichever {
+    ($remote:expr, $executor:ident => $call:expr) => {
+        match $remote {
+            Remote::P2p($executor) => $call,
+            Remote::Rma($executor) => $call,
+        }
+    };
+}
+
 impl Executor for Remote {
+    fn observe(&mut self, record: &Arc<Record>) {
+        whichever!(self, executor => executor.observe(record));
+    }
+
+    fn is_stuck(&self) -> bool {
+        whichever!(self, executor => executor.is_stuck())
+    }
+
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match self {
-                Remote::P2p(executor) => executor.bind(buffers),
-                Remote::Rma(executor) => executor.bind(buffers),
-            }
-        }
+        unsafe { whichever!(self, executor => executor.bind(buffers)) }
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
-        match self {
-            Remote::P2p(executor) => executor.start(tag),
-            Remote::Rma(executor) => executor.start(tag),
-        }
+        whichever!(self, executor => executor.start(tag))
     }
 
     fn test(&mut self) -> Result<bool> {
-        match self {
-            Remote::P2p(executor) => executor.test(),
-            Remote::Rma(executor) => executor.test(),
-        }
+        whichever!(self, executor => executor.test())
     }
 
     fn wait(&mut self) -> Result<()> {
-        match self {
-            Remote::P2p(executor) => executor.wait(),
-            Remote::Rma(executor) => executor.wait(),
-        }
+        whichever!(self, executor => executor.wait())
     }
 
     fn posts_at_once(&self) -> bool {
-        match self {
-            Remote::P2p(executor) => executor.posts_at_once(),
-            Remote::Rma(executor) => executor.posts_at_once(),
-        }
+        whichever!(self, executor => executor.posts_at_once())
     }
 
     fn can_start(&self) -> Result<()> {
-        match self {
-            Remote::P2p(executor) => executor.can_start(),
-            Remote::Rma(executor) => executor.can_start(),
-        }
+        whichever!(self, executor => executor.can_start())
     }
 
     fn forget_datatypes(&mut self, watches: bool) {
-        match self {
-            Remote::P2p(executor) => executor.forget_datatypes(watches),
-            Remote::Rma(executor) => executor.forget_datatypes(watches),
-        }
+        whichever!(self, executor => executor.forget_datatypes(watches));
     }
 
     fn keeps_datatypes(&self) -> bool {
-        match self {
-            Remote::P2p(executor) => executor.keeps_datatypes(),
-            Remote::Rma(executor) => executor.keeps_datatypes(),
-        }
+        whichever!(self, executor => executor.keeps_datatypes())
     }
 
     fn arrived(&mut self, source: usize) -> Result<bool> {
-        match self {
-            Remote::P2p(executor) => executor.arrived(source),
-            Remote::Rma(executor) => executor.arrived(source),
-        }
+        whichever!(self, executor => executor.arrived(source))
     }
 }

@@ -121,8 +121,7 @@ fn solution_of(outcome: Result<SolveOutcome, microlp::Error>) -> Option<Solution
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpix_neighbor::schedule::Tuning;
-    use mpix_neighbor::schedule::{Algorithm, Build};
+    use mpix_neighbor::schedule::{Algorithm, Build, Tuning};
 
     /// Three processes in a ring, one of whose edges is long: no port has more than one edge, and
     /// all edges fit into one round.
@@ -145,10 +144,7 @@ mod tests {
     /// No rounds cost less, whatever the graph.
     #[test]
     fn no_rounds_are_below() {
-        let edge_coloring = match Algorithm::EdgeColoring.entry().build {
-            Build::Global(build) => build,
-            _ => unreachable!(),
-        };
+        let Build::Global(edge_coloring) = Algorithm::EdgeColoring.entry().build else { unreachable!() };
         for seed in 0..20u32 {
             let edges: Vec<(u32, u32, u32)> =
                 (0..40u32).map(|i| (i % 8, (i * (3 + 2 * (seed % 5)) + i / 8) % 8, (i * i + seed) % 7)).collect();

@@ -27,20 +27,18 @@ mod state;
 
 pub use state::Forward;
 
+use std::sync::Arc;
+
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
 use crate::mpi::p2p::{Failure, check_matched};
+use crate::observe::{Medium, Record};
 use crate::util::backoff::{Backoff, Pace};
 
 impl Forward {
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    pub fn is_stuck(&self) -> bool {
-        self.lost
-    }
-
     /// Counts a poll without progress. Fails if the process has waited long enough to find that
     /// another one has ended.
     fn be_patient(&mut self) -> Result<()> {
@@ -117,6 +115,15 @@ impl Forward {
 }
 
 impl Executor for Forward {
+    fn observe(&mut self, record: &Arc<Record>) {
+        self.requests.count(record.tally(Medium::Mpi));
+        self.record = Some(Arc::clone(record));
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.lost
+    }
+
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.copies.clear();
         self.large.clear();

@@ -205,12 +205,6 @@ impl Forward {
         executor
     }
 
-    /// Counts and traces this executor from now on.
-    pub fn observe(&mut self, record: &Arc<observe::Record>) {
-        self.requests.count(record.tally(observe::Medium::Mpi));
-        self.record = Some(Arc::clone(record));
-    }
-
     /// Notes in which round an output block arrives.
     pub(super) fn note_source(&mut self, block: Block, r: usize, copied: bool) {
         if let Block::Output(entry) = block {

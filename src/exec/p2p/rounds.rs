@@ -1,5 +1,7 @@
 //! Rounds: waiting, unpacking and reducing when the messages are complete, and the next round.
 
+use std::sync::Arc;
+
 use super::state::P2p;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::pack::Loopback;
@@ -10,6 +12,7 @@ use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
 use crate::mpi::op;
 use crate::mpi::p2p::{Failure, check_matched, may_rendezvous};
+use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_u32, to_usize};
@@ -223,6 +226,16 @@ impl P2p {
 }
 
 impl Executor for P2p {
+    fn is_stuck(&self) -> bool {
+        self.stuck
+    }
+
+    fn observe(&mut self, record: &Arc<Record>) {
+        let windowed = self.window.iter_mut().flat_map(|window| &mut window.sends);
+        std::iter::once(&mut self.requests).chain(windowed).for_each(|sends| sends.count(record.tally(Medium::Mpi)));
+        self.record = Some(Arc::clone(record));
+    }
+
     #[inline]
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.copies.clear();

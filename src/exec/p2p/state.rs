@@ -17,7 +17,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::op::{Element, Operator};
 use crate::mpi::p2p::{Failure, Message, Requests};
 use crate::mpi::{Datatype, Op, datatype};
-use crate::observe::{Medium, Record};
+use crate::observe::Record;
 use crate::schedule::{Block, Schedule};
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::to_int;
@@ -161,18 +161,6 @@ impl P2p {
             self.parts.lose();
             self.scratch.lose();
         }
-    }
-
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    pub fn is_stuck(&self) -> bool {
-        self.stuck
-    }
-
-    /// Counts and traces this executor from now on.
-    pub fn observe(&mut self, record: &Arc<Record>) {
-        let windowed = self.window.iter_mut().flat_map(|window| &mut window.sends);
-        std::iter::once(&mut self.requests).chain(windowed).for_each(|sends| sends.count(record.tally(Medium::Mpi)));
-        self.record = Some(Arc::clone(record));
     }
 
     /// Records a failure, if it is the first. All rounds still run, because neighbors wait for the

@@ -165,19 +165,9 @@ impl Rma {
         self
     }
 
-    /// Counts and traces what this executor does from now on.
-    pub fn observe(&mut self, record: &Arc<Record>) {
-        self.rounds.iter_mut().for_each(|round| round.observe(record));
-    }
-
     /// Returns the blocks that are sent.
     pub fn sent(&self) -> impl Iterator<Item = Block> + '_ {
         self.rounds.iter().flat_map(Round::sent)
-    }
-
-    /// Returns true if MPI may still access the bound buffers although no call is active.
-    pub fn is_stuck(&self) -> bool {
-        self.rounds.iter().any(Round::is_stuck)
     }
 
     /// Locates and checks all blocks of the fields, and makes room to pack what is sent.
@@ -215,6 +205,14 @@ impl Rma {
 }
 
 impl Executor for Rma {
+    fn observe(&mut self, record: &Arc<Record>) {
+        self.rounds.iter_mut().for_each(|round| round.observe(record));
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.rounds.iter().any(Round::is_stuck)
+    }
+
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.bind_fields(std::slice::from_ref(buffers))
     }

@@ -264,14 +264,6 @@ impl Shm {
         }
     }
 
-    /// Counts and traces what this executor does from now on.
-    pub fn observe(&mut self, record: &Arc<Record>) {
-        if let Some(remote) = &mut self.remote {
-            remote.observe(record);
-        }
-        self.record = Some(Arc::clone(record));
-    }
-
     /// Prepares for many calls with the bound buffers.
     ///
     /// # Safety
@@ -282,11 +274,6 @@ impl Shm {
             // SAFETY: the caller vouches for the buffers.
             unsafe { executor.offer_blocks() };
         }
-    }
-
-    /// Returns true if MPI may still access the bound buffers, although nothing is under way.
-    pub fn is_stuck(&self) -> bool {
-        self.stuck || self.remote.as_ref().is_some_and(Remote::is_stuck)
     }
 }
 
@@ -299,6 +286,17 @@ impl Drop for Shm {
 }
 
 impl Executor for Shm {
+    fn observe(&mut self, record: &Arc<Record>) {
+        if let Some(remote) = &mut self.remote {
+            remote.observe(record);
+        }
+        self.record = Some(Arc::clone(record));
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.stuck || self.remote.as_ref().is_some_and(Remote::is_stuck)
+    }
+
     #[inline]
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
