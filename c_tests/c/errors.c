@@ -106,6 +106,8 @@ static void queries(void) {
   HANDLED(MPIX_Neighborhood_get(MPIX_NEIGHBOR_GATHER, comm, -1, NULL, NULL, 0, NULL, NULL), MPI_ERR_ARG, "maxindegree = -1 is negative");
   HANDLED(MPIX_Neighborhood_free(16, comm), MPI_ERR_ARG, "operations = 16 is not a combination of MPIX_NEIGHBOR_GATHER");
   HANDLED(MPIX_Neighborhood_free(0, comm), MPI_ERR_ARG, "operations = 0 is not a combination");
+  /* by one process alone: nobody frees anything, and nobody waits */
+  HANDLED(MPIX_Neighborhood_free(me == n - 1 ? 0 : MPIX_NEIGHBOR_GATHER, comm), MPI_ERR_ARG, "operations = 0 is not a combination");
   OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_GATHER, comm, sizeof text, text, &a));
   CHECK(strcmp(text, "MPIX_NE") == 0 && a > 40, "cut text \"%s\" of %d", text, a);
   OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_GATHER, comm, 0, NULL, &a));

@@ -297,13 +297,15 @@ static void calls(int in, MPI_Comm comm) {
 
 /* process 0 sends three blocks to process 1, one a round; the second receive of the first of two
    requests is refused. Messages between the two no longer match: the other request, which is under
-   way, must not succeed without its blocks, and later calls say so */
+   way, must not succeed without its blocks, and later calls say so. Process 2, to which process 1
+   sends a block, does not notice */
 static void refused_receive(void) {
   if (test_size < 2) return;
-  int peers[3] = {1 - test_rank, 1 - test_rank, 1 - test_rank}, out = test_rank == 0 ? 3 : 0, in = test_rank == 1 ? 3 : 0;
+  int sources[3] = {test_rank - 1, 0, 0}, targets[3] = {test_rank + 1, 1, 1};
+  int in = test_rank == 1 ? 3 : test_rank == 2, out = test_rank == 0 ? 3 : test_rank == 1 && test_size > 2;
   /* the second receive is posted when the first round is over */
   setenv("MPIX_ROUND_WINDOW", "1", 1);
-  MPI_Comm comm = set("edge_coloring", NULL, in, peers, out, peers);
+  MPI_Comm comm = set("edge_coloring", NULL, in, sources, out, targets);
   unsetenv("MPIX_ROUND_WINDOW");
   char text[2000];
   int length, from[2][3], into[2][3], code[2];
@@ -329,7 +331,12 @@ static void refused_receive(void) {
     OK(MPIX_Neighbor_error_string(comm, sizeof text, text, &length));
     CHECK(code[0] != MPI_SUCCESS && strstr(text, "process 0"), "later call: %s", text);
   } else {
-    CHECK(code[0] == MPI_SUCCESS && code[1] == MPI_SUCCESS, "sender: %s", test_message(code[code[0] == MPI_SUCCESS]));
+    CHECK(code[0] == MPI_SUCCESS && code[1] == MPI_SUCCESS, "the others: %s", test_message(code[code[0] == MPI_SUCCESS]));
+  }
+  if (test_rank == 2) {
+    into[0][0] = -1;
+    OK(MPIX_Neighbor_alltoall(from[0], 1, MPI_INT, into[0], 1, MPI_INT, comm));
+    CHECK(into[0][0] == test_value(0, 0, 0) && into[1][0] == test_value(1, 0, 0), "%d %d came", into[0][0], into[1][0]);
   }
   failed = 0;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -337,10 +344,10 @@ static void refused_receive(void) {
      on another communicator: MPICH gives one that is made now the context of one that has been
      freed */
   OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
-  set_on(comm, "edge_coloring", NULL, in, peers, MPI_UNWEIGHTED, out, peers, MPI_UNWEIGHTED);
+  set_on(comm, "edge_coloring", NULL, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED);
   calls(in, comm);
   MPI_Comm_free(&comm);
-  comm = set("edge_coloring", NULL, in, peers, out, peers);
+  comm = set("edge_coloring", NULL, in, sources, out, targets);
   calls(in, comm);
   MPI_Comm_free(&comm);
 }

@@ -393,6 +393,26 @@ static void truncation(void) {
   OK(MPI_Comm_free(&comm));
 }
 
+/* one of the MPI's requests fails beside one of the library's: each has its own error. Open MPI
+   sees no error in what a process sends to itself. */
+static void native_truncation(void) {
+  if (test_size == 1) return;
+  exchange e;
+  int sent[2] = {1, 2}, got;
+  MPI_Request r[3];
+  MPI_Status statuses[3];
+  memset(statuses, 0x55, sizeof statuses);
+  start(&e, 60, &r[0]);
+  OK(MPI_Irecv(&got, 1, MPI_INT, left, 11, ring, &r[1]));
+  OK(MPI_Isend(sent, 2, MPI_INT, right, 11, ring, &r[2]));
+  int class = class_of(MPI_Waitall(3, r, statuses));
+  CHECK(class == MPI_ERR_IN_STATUS, "waitall: class %d", class);
+  CHECK(statuses[0].MPI_ERROR == MPI_SUCCESS && class_of(statuses[1].MPI_ERROR) == MPI_ERR_TRUNCATE, "errors in statuses: %d %d",
+        statuses[0].MPI_ERROR, statuses[1].MPI_ERROR);
+  verify(&e, "beside a request that fails");
+  OK(MPI_Wait(&r[2], MPI_STATUS_IGNORE));
+}
+
 static int copies, deletes;
 static int copy_attribute(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
   (void)comm, (void)keyval, (void)extra;
@@ -526,6 +546,7 @@ int main(int argc, char **argv) {
   errors();
   truncation();
   without_request();
+  native_truncation();
   OK(MPI_Comm_free(&ring));
   return test_finish();
 }

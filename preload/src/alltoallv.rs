@@ -235,7 +235,22 @@ fn agreed(private: &Private, mine: bool) -> bool {
     code == SUCCESS && all == 1
 }
 
-/// Sends and receives the blocks. Returns an error code.
+/// Returns true if a request is complete, or has failed.
+///
+/// # Safety
+/// It must be one of MPI's, or null.
+unsafe fn has_ended(request: &mut MPI_Request) -> bool {
+    let mut flag = 0;
+    // SAFETY: the caller vouches for the request; the result is a local.
+    let code = unsafe { mpi_sys::MPI_Test(request, &mut flag, mpi_sys::RSMPI_STATUS_IGNORE) };
+    if code != SUCCESS {
+        // SAFETY: a constant of mpi-sys' C file.
+        *request = unsafe { mpi_sys::RSMPI_REQUEST_NULL };
+    }
+    code != SUCCESS || flag != 0
+}
+
+/// Sends and receives the blocks. Returns an error code, once nothing is under way any more.
 unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, Block)]) -> c_int {
     // SAFETY: the caller vouches for the blocks, which are left alone until the requests are
     // complete; constants of mpi-sys' C file.
@@ -262,7 +277,12 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
             if errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed() {
                 let pending = mpi_sys::MPI_ERR_PENDING.cast_signed();
                 let errors = statuses.iter().map(|status| mpixp_status_error(status)).filter(|&e| e != SUCCESS && e != pending);
-                return { errors }.next().unwrap_or(code);
+                let first = { errors }.next().unwrap_or(code);
+                // the others still access the program's blocks
+                while !requests.iter_mut().all(|request| has_ended(request)) {
+                    backoff.snooze();
+                }
+                return first;
             }
             if code != SUCCESS || flag != 0 {
                 return if posted == SUCCESS { code } else { posted };

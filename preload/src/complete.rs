@@ -108,25 +108,28 @@ impl List {
         self.ours.iter().filter(|&&i| matches!(table.progress(self.handle(i)), Progress::Pending)).count() == 0
     }
 
-    /// Completes all our requests. Writes their errors into the statuses and returns the first.
-    /// `code` is the MPI's result for its requests: if it has written an error into each status,
-    /// those stay.
+    /// Completes all our requests, and returns the first error. If there is one, of ours or in
+    /// `code`, the MPI's result for its requests, each status has an error field: those of the
+    /// MPI's requests stay as the MPI has written them.
     ///
     /// # Safety
     /// `statuses` must be as long as the list, or the MPI's way to ask for none.
     unsafe fn settle_all(&self, table: &mut Table, statuses: *mut MPI_Status, code: c_int) -> Option<Failure> {
         let mut first = None;
         for &i in &self.ours {
-            // SAFETY: the program's array; a null pointer is only compared.
-            if let Some(failure) = unsafe { table.settle(self.place(i)) } {
-                // SAFETY: the caller vouches for the statuses.
-                unsafe {
-                    if first.is_none() && code == SUCCESS {
-                        (0..self.count()).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
-                    }
-                    set_error(mpixp_status(statuses, to_int::<c_int>(i)), failure.class);
+            // SAFETY: the program's array, and statuses that the caller vouches for; a null pointer
+            // is only compared.
+            unsafe {
+                let failure = table.settle(self.place(i));
+                if first.is_none() && failure.is_some() && code == SUCCESS {
+                    (0..self.count()).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
                 }
-                first = first.or(Some(failure));
+                first = first.or(failure);
+                if first.is_some() || code != SUCCESS {
+                    // MPICH leaves the fields of the null requests in their places as they are
+                    let class = failure.map_or(SUCCESS, |failure| failure.class);
+                    set_error(mpixp_status(statuses, to_int::<c_int>(i)), class);
+                }
             }
         }
         first

@@ -85,7 +85,7 @@ pub unsafe fn duplicated_later(code: c_int, comm: MPI_Comm, newcomm: *const MPI_
 ///
 /// # Safety
 /// `comm` must point to what the program takes for a communicator.
-unsafe fn freeing(comm: *const MPI_Comm) {
+pub unsafe fn freeing(comm: *const MPI_Comm) {
     // SAFETY: the caller vouches for the pointer.
     unsafe {
         if let Some(state) = comm.as_ref().and_then(|&comm| state::of(comm)) {

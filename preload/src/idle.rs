@@ -171,7 +171,13 @@ impl Pool {
             (same, Some(like)) if is_like => (Some(Agreed::Changed(like)), [same, None]),
             (same, like) => (None, [same, like]),
         };
-        others.into_iter().flatten().for_each(|shadow| self.keep(shadow));
+        // a process that proposes a younger one lacks this one, which can never serve
+        let may_serve = |number: i64, at: usize| least.as_ref().map_or(true, |words| number >= -words[at]);
+        for (shadow, at) in others.into_iter().zip([1, 3]) {
+            if let Some(shadow) = shadow.filter(|shadow| may_serve(shadow.number, at)) {
+                self.keep(shadow);
+            }
+        }
         let [.., number, can, expects] = least?;
         let agreed = match (taken, number) {
             _ if can == 0 => Agreed::None,

@@ -124,14 +124,22 @@ fn null(argument: Argument) -> Failure {
 pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int {
     boundary::call_requests("MPIX_Request_start", || {
         // SAFETY: the caller vouches for the handle.
-        unsafe { start(handle(request)?, Argument::new("request")) }
+        unsafe { start(handle(request)?, Argument::new("request"), None) }
     })
 }
 
-unsafe fn start(handle: &mut MPIX_Request, argument: Argument) -> std::result::Result<(), Failure> {
+/// Starts a request, which is `argument`, and of several the one at a `position`.
+///
+/// # Safety
+/// As for `MPIX_Request_start`.
+unsafe fn start(handle: &mut MPIX_Request, argument: Argument, position: Option<usize>) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle.
     let object = unsafe { handle.as_mut() }.ok_or_else(|| null(argument))?;
-    object.request.start(argument).map_err(|error| Failure::on(on(&object.request), error))
+    let failure = |error| Failure::on(on(&object.request), error);
+    // such an error names the argument itself
+    object.request.may_start(argument).map_err(failure)?;
+    let started = object.request.begin();
+    started.map_err(|error| Failure { request: position, ..Failure::on(on(&object.request), error) })
 }
 
 /// Starts persistent collectives in the order of an array.
@@ -144,7 +152,7 @@ pub unsafe extern "C" fn MPIX_Request_startall(count: c_int, requests: *mut MPIX
         // SAFETY: the caller vouches for the handles.
         unsafe {
             for (i, request) in handles(count, requests)?.iter_mut().enumerate() {
-                start(request, Argument::at("requests", i))?;
+                start(request, Argument::at("requests", i), Some(i))?;
             }
         }
         Ok(())

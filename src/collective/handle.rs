@@ -215,23 +215,29 @@ pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
 
 /// Removes the neighborhoods for some operations. The private communicators stay until `comm` is
 /// freed, for the next set call, and so does shared memory, if it is little. Collective over
-/// `comm`.
+/// `comm`: every process calls it, even one whose argument is in error, and all get the error.
+///
+/// Cost: two reductions of a word or two at the same time, or one through shared memory.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
-pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
-    let selected = |operation: &Operation| operations & operation.bit() != 0;
+pub unsafe fn free(comm: Communicator, operations: Result<i32>) -> Result<()> {
+    let of = |bits: i32| Operation::ALL.into_iter().filter(move |operation| bits & operation.bit() != 0);
     // SAFETY: the caller vouches that no neighborhood is in use.
     unsafe {
-        let Some(handle) = HANDLE.get(comm)?.as_mut() else {
-            let operation = Operation::ALL.into_iter().find(selected).unwrap_or(Operation::Gather);
-            return Err(Error::NoNeighborhood { operation: operation.name() }.into());
+        let handle = HANDLE.get(comm)?.as_mut();
+        let missing =
+            |operation: &Operation| handle.as_ref().is_none_or(|handle| handle.neighborhoods[*operation as usize].is_none());
+        let checked = operations.and_then(|bits| match of(bits).find(missing) {
+            Some(operation) => Err(Error::NoNeighborhood { operation: operation.name() }.into()),
+            None => Ok(bits),
+        });
+        let Some(handle) = handle else { return checked.map(drop) };
+        let agreed = match &handle.own {
+            Some(own) => agree_on_operations(own, checked)?,
+            None => checked?,
         };
-        let missing = |operation: &Operation| handle.neighborhoods[*operation as usize].is_none();
-        if let Some(operation) = Operation::ALL.into_iter().filter(selected).find(missing) {
-            return Err(Error::NoNeighborhood { operation: operation.name() }.into());
-        }
-        for operation in Operation::ALL.into_iter().filter(selected) {
+        for operation in of(agreed) {
             handle.replace(operation, None)?;
         }
         handle.sweep()?;
@@ -239,6 +245,22 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
             own.team.trim();
         }
         Ok(())
+    }
+}
+
+/// Returns the operations that all processes pass; an error on all if that of one is in error.
+/// Collective, as long as all processes are there.
+fn agree_on_operations(own: &Own, operations: Result<i32>) -> Result<i32> {
+    if own.comm.is_whole().is_err() {
+        return operations;
+    }
+    let bits = operations.as_ref().map_or(0, |&bits| i64::from(bits));
+    let (mut failures, mut least) = ([u64::from(operations.is_err())], [bits, -bits]);
+    own.sum_and_least(&mut failures, &mut least)?;
+    match (failures, least) {
+        ([0], [least, most]) if least != -most => Err(Error::Disagreement { what: "operations" }.into()),
+        ([0], _) => operations,
+        _ => coll::share_outcome(&own.comm, operations),
     }
 }
 

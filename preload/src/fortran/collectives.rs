@@ -13,8 +13,9 @@ use crate::blocks::{Blocks, Ints};
 use crate::collective::narrow::inner;
 use crate::constants::{mpixp_bottom, mpixp_in_place};
 use crate::errors::SUCCESS;
-use crate::function::Function;
-use crate::state;
+use crate::function::{Function, Mode};
+use crate::reason::Reason;
+use crate::{passed, state};
 
 /// A C buffer address: Fortran's constants are variables with addresses of their own.
 fn buffer(buffer: *mut c_void) -> *mut c_void {
@@ -36,11 +37,11 @@ fn buffer(buffer: *mut c_void) -> *mut c_void {
     }
 }
 
-/// The datatypes of both sides of a call; `None` if the call is not ours or has no such arrays.
+/// The datatypes of both sides of a call, none if it is not ours; `None` if it has no such arrays.
 unsafe fn types(comm: MPI_Comm, send: *const Integer, recv: *const Integer) -> Option<(Vec<MPI_Datatype>, Vec<MPI_Datatype>)> {
     // SAFETY: the caller vouches for the communicator, and for arrays as long as the lists.
     unsafe {
-        let state = state::of(comm)?;
+        let Some(state) = state::of(comm) else { return Some((Vec::new(), Vec::new())) };
         let list = |types: *const Integer, degree: usize| {
             (degree == 0 || !types.is_null()).then(|| (0..degree).map(|i| type_of(*types.add(i))).collect())
         };
@@ -178,13 +179,17 @@ fortran! { mpi_ MPI_:
         }
         let comm = comm_of(*comm);
         let (mut processes, mut inter) = (0, 0);
-        // in these cases the arrays have other lengths, or do not exist
         if comm == mpi_sys::RSMPI_COMM_NULL
-            || crate::blocks::is_in_place(buffer(sendbuf))
             || mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS
-            || inter != 0
             || mpi_sys::MPI_Comm_size(comm, &mut processes) != SUCCESS
         {
+            return native();
+        }
+        // in these cases the arrays have other lengths, or do not exist
+        let in_place = crate::blocks::is_in_place(buffer(sendbuf));
+        if in_place || inter != 0 {
+            let reason = if in_place { Reason::InPlace } else { Reason::Intercommunicator };
+            passed::count(Function::SparseAlltoallw, Mode::Blocking, || reason);
             return native();
         }
         let types = |list: *const Integer| -> Vec<MPI_Datatype> { (0..to_usize(processes)).map(|i| type_of(*list.add(i))).collect() };

@@ -153,6 +153,16 @@ fortran! { mpi_ MPI_:
         duplicated(native(), comm, newcomm)
     }
 
+    comm_free COMM_FREE Comm_free (comm: *mut Integer) |native| {
+        create::freeing(&comm_of(*comm));
+        native()
+    }
+
+    comm_disconnect COMM_DISCONNECT Comm_disconnect (comm: *mut Integer) |native| {
+        create::freeing(&comm_of(*comm));
+        native()
+    }
+
     comm_idup COMM_IDUP Comm_idup (comm: *const Integer, newcomm: *mut Integer, request: *mut Integer) |native| {
         let code = native();
         if code == SUCCESS {

@@ -113,17 +113,16 @@ impl Request {
         request.wait()
     }
 
-    /// Starts a persistent request. Errors call it `argument`.
+    /// Fails if it is no persistent request that can be started. Errors call it `argument`.
     #[inline(always)]
-    pub fn start(&mut self, argument: Argument) -> Result<()> {
+    pub fn may_start(&self, argument: Argument) -> Result<()> {
         if !self.persistent {
             return Err(Error::NotPersistent { argument }.into());
         }
         if self.active {
             return Err(Error::Active { argument }.into());
         }
-        self.usable(argument)?;
-        self.begin()
+        self.usable(argument)
     }
 
     /// Returns an error if the neighborhood no longer exists.
@@ -153,7 +152,7 @@ impl Request {
         let Some(record) = bound.record() else { return self.begin_unobserved() };
         let call = record.begin();
         self.mark = record.under_way();
-        let begun = self.begin_unobserved();
+        let begun = self.begin_unobserved().inspect_err(|_| record.over(self.mark));
         record.end(&call, Some("start"));
         begun
     }

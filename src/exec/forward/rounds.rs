@@ -215,7 +215,9 @@ impl Forward {
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
     pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         if let Err((position, mut error)) = completed {
-            self.lose_block(position);
+            for position in self.requests.lost().to_vec() {
+                self.lose_block(position);
+            }
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
                 let end = if receives { "from" } else { "to" };
                 *text = format!("the message {end} process {peer}: {text}");

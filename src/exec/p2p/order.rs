@@ -116,7 +116,7 @@ impl Sorted {
                         arrival.messages.push(message);
                         match into {
                             _ if !part.is_whole() => {
-                                if let Some(stage) = finder.receive(message, from, into, part) {
+                                if let Some(stage) = finder.receive(message, into, part) {
                                     arrival.unpack = Some(to_u32(sorted.unpacks.len()));
                                     sorted.unpacks.push(stage);
                                 }
@@ -128,7 +128,7 @@ impl Sorted {
                     Op::Send { to, block, part } => {
                         sorted.messages.push((to, block));
                         match block {
-                            _ if !part.is_whole() => sorted.packs.extend(finder.send(message, to, block, part)),
+                            _ if !part.is_whole() => sorted.packs.extend(finder.send(message, block, part)),
                             Block::Input(entry) => sorted.inputs.push(Place { message, entry }),
                             _ => sorted.others.push(message),
                         }

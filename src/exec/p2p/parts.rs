@@ -21,7 +21,6 @@ use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
 use crate::mpi::{Datatype, datatype};
 use crate::schedule::{Block, Part};
-use crate::topology::neighborhood::Rank;
 use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Alignment of blocks in the buffer: a cache line.
@@ -32,8 +31,6 @@ const LINE: u64 = 64;
 struct PartMessage {
     /// Index among all messages.
     message: u32,
-    /// The process at the other end.
-    peer: Rank,
     /// Index of the block.
     stage: u32,
     part: Part,
@@ -87,21 +84,21 @@ pub struct Finder {
 }
 
 impl Finder {
-    fn add(&mut self, message: u32, peer: Rank, stage: u32, block: Block, part: Part) {
+    fn add(&mut self, message: u32, stage: u32, block: Block, part: Part) {
         if stage as usize == self.parts.stages.len() {
             self.parts.stages.push(Stage { block, known: Known::default(), accepted: None, bound: None });
         }
-        self.parts.messages.push(PartMessage { message, peer, stage, part });
+        self.parts.messages.push(PartMessage { message, stage, part });
     }
 
     /// Adds a part that is received. Returns the stage if it is the block's last part.
-    pub fn receive(&mut self, message: u32, peer: Rank, block: Block, part: Part) -> Option<u32> {
+    pub fn receive(&mut self, message: u32, block: Block, part: Part) -> Option<u32> {
         let next = to_u32(self.parts.stages.len());
         let (begin, end, of) = part.fraction();
         let (stage, come) = self.received.entry(block).or_insert((next, 0));
         *come += end - begin;
         let (stage, complete) = (*stage, *come == of);
-        self.add(message, peer, stage, block, part);
+        self.add(message, stage, block, part);
         if complete {
             self.received.remove(&block);
         }
@@ -109,10 +106,10 @@ impl Finder {
     }
 
     /// Adds a part that is sent. Returns the stage if it is the block's first part.
-    pub fn send(&mut self, message: u32, peer: Rank, block: Block, part: Part) -> Option<u32> {
+    pub fn send(&mut self, message: u32, block: Block, part: Part) -> Option<u32> {
         let next = to_u32(self.parts.stages.len());
         let stage = *self.sent.entry(block).or_insert(next);
-        self.add(message, peer, stage, block, part);
+        self.add(message, stage, block, part);
         (stage == next).then_some(stage)
     }
 
@@ -221,7 +218,6 @@ impl Parts {
                 Place::Here { offset, .. } | Place::Shared { offset } => self.buffer.as_mut_ptr().wrapping_add(offset),
             };
             let message = &mut messages[piece.message as usize];
-            message.peer = to_int(piece.peer);
             let at = first.wrapping_add(to_usize(range.start));
             let bytes = Located { at, count: to_int(range.end - range.start), datatype: byte };
             // SAFETY: bytes are a committed type.

@@ -287,9 +287,14 @@ impl Shm {
         let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
         // SAFETY: the caller of `bind` vouches for the block, in which the message fits; a buffer
         // is long enough, and stays untouched until the message is complete.
-        let request = unsafe { probed.receive(at, &self.comm) }?;
-        self.recvs[i].state = RecvState::Mpi { request, posted: false };
-        Ok(())
+        match unsafe { probed.receive(at, &self.comm) } {
+            Ok(request) => {
+                self.recvs[i].state = RecvState::Mpi { request, posted: false };
+                Ok(())
+            }
+            // it has been taken out of MPI's queue
+            Err(e) => self.fail(i, e),
+        }
     }
 
     /// Moves a message forward that comes by MPI.

@@ -2,7 +2,7 @@
 //!
 //! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] writes the
 //! log message about them); an invalid value is an error. Both are read when a neighborhood is set,
-//! never later.
+//! and never later, but for the hints that a plan has of its own.
 
 #![forbid(unsafe_code)]
 
