@@ -444,12 +444,17 @@ int MPIX_Neighborhood_describe(int operation,
  *
  * Not needed before `MPI_Comm_free`, which removes them too.
  *
- * Collective over `comm`.
+ * Collective over `comm`. An error in one process's argument is reported on all; nothing is removed
+ * then.
  *
  * Errors:
  *
- * - `MPI_ERR_TOPOLOGY`: One of the operations has no neighborhood; none is removed.
- * - `MPI_ERR_ARG`: `operations` is no combination. */
+ * - `MPI_ERR_TOPOLOGY`: One of the operations has no neighborhood.
+ * - `MPI_ERR_ARG`: `operations` is no combination.
+ * - `MPIX_ERR_MISMATCH`: It is not the same on all processes.
+ *
+ * Cost: Two reductions of one and two words at the same time, or one through shared memory; with
+ * windows, a reduction and their end besides. */
 int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
 
 /* ---- Neighborhood collectives
