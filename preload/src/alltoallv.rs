@@ -26,7 +26,7 @@ use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::reason::Reason;
-use crate::{calls, guard, passed, settings, shadow};
+use crate::{agree, calls, guard, passed, settings, shadow};
 
 /// A call is sparse if on every process at most one block in this many has elements.
 const SPARSE: u64 = 4;
@@ -91,7 +91,7 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
         let private = Private { comm: bare(comm)?, processes: to_usize(processes), counted: AtomicBool::new(false) };
         let value = Box::into_raw(Box::new(private));
         let set = KEY.set(comm, value.cast());
-        match (agreed(&*value, set), set) {
+        match (agree::all((*value).comm, set), set) {
             (true, _) => return value.as_ref(),
             (false, true) => KEY.remove(comm),
             (false, false) => drop(Box::from_raw(value)),
@@ -154,7 +154,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
         };
         let blocks = present(&send, private.processes).zip(present(&recv, private.processes));
         let few = |most: usize| SPARSE * most as u64 <= private.processes as u64;
-        if !agreed(private, blocks.as_ref().is_some_and(|(send, recv)| few(send.len().max(recv.len())))) {
+        if !agree::all(private.comm, blocks.as_ref().is_some_and(|(send, recv)| few(send.len().max(recv.len())))) {
             None
         } else {
             blocks.map(|(send, recv)| {
@@ -222,17 +222,6 @@ unsafe fn bare(comm: MPI_Comm) -> Option<MPI_Comm> {
         mpi_sys::MPI_Comm_set_errhandler(made, mpi_sys::RSMPI_ERRORS_RETURN);
         Some(made)
     }
-}
-
-/// True if `mine` is true on all processes.
-fn agreed(private: &Private, mine: bool) -> bool {
-    let (mine, mut all) = (i64::from(mine), 0i64);
-    // SAFETY: locals of one element; a communicator of our own.
-    let code = unsafe {
-        let (from, into) = ((&raw const mine).cast::<c_void>(), (&raw mut all).cast::<c_void>());
-        mpi_sys::MPI_Allreduce(from, into, 1, mpi_sys::RSMPI_INT64_T, mpi_sys::RSMPI_MIN, private.comm)
-    };
-    code == SUCCESS && all == 1
 }
 
 /// Returns true if a request is complete, or has failed.

@@ -63,21 +63,13 @@ unsafe fn watched(function: Function, state: &State, sides: Sides, ours: &dyn Fn
     let spent = spent.unwrap_or_else(|| begin.elapsed());
     if code == SUCCESS {
         // SAFETY: the call has succeeded with these arguments.
-        unsafe { count(function, Mode::Blocking, state, &sides, spent) };
+        let bytes = unsafe { sides.send.bytes(&state.targets) };
+        started(function, Mode::Blocking, state, bytes, spent);
     }
     code
 }
 
-/// Counts a call that has been started or, if it blocks, completed.
-///
-/// # Safety
-/// The arguments that `sides` describes must be what the prototype asks for.
-pub unsafe fn count(function: Function, mode: Mode, state: &State, sides: &Sides, spent: Duration) {
-    // SAFETY: the caller vouches for the arguments.
-    started(function, mode, state, unsafe { sides.send.bytes(&state.targets) }, spent);
-}
-
-/// Same as [`count`], for callers that know the number of bytes.
+/// Counts a call that has been started or, if it blocks, completed, and that sends so many bytes.
 pub fn started(function: Function, mode: Mode, state: &State, bytes: u64, spent: Duration) {
     let row = index(function, mode);
     add(&TABLE[row].calls, 1);

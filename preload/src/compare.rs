@@ -3,12 +3,13 @@
 //! The receive blocks are packed before, between and after the calls, block by block, so that the
 //! gaps are not touched. In the end they hold the result of our own call.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use mpix_neighbor::util::cast::{to_int, to_usize};
 
+use crate::agree;
 use crate::blocks::{Block, Blocks, Sides};
 use crate::errors::SUCCESS;
 use crate::state::State;
@@ -47,7 +48,8 @@ pub unsafe fn run(
         let before = blocks.as_ref().and_then(|blocks| pack(blocks, state));
         (blocks.unwrap_or_default(), before)
     };
-    let all = agreed(state, before.is_some() && !flawed);
+    // SAFETY: the shadow is a communicator of our own.
+    let all = unsafe { agree::all(state.shadow, before.is_some() && !flawed) };
     let Some(before) = before.filter(|_| all) else {
         return (ours(), None);
     };
@@ -78,17 +80,6 @@ pub unsafe fn run(
         let (code, time) = timed(ours);
         (code, Some(Comparison { differ: other != SUCCESS || keep() != theirs, ours: time, native }))
     }
-}
-
-/// True if all processes can compare.
-fn agreed(state: &State, can: bool) -> bool {
-    let (mine, mut all) = (i64::from(can), 0i64);
-    // SAFETY: locals of one element; the shadow is a communicator.
-    let code = unsafe {
-        let (from, into) = ((&raw const mine).cast::<c_void>(), (&raw mut all).cast::<c_void>());
-        mpi_sys::MPI_Allreduce(from, into, 1, mpi_sys::RSMPI_INT64_T, mpi_sys::RSMPI_MIN, state.shadow)
-    };
-    code == SUCCESS && all == 1
 }
 
 /// The blocks that the call writes; `None` if their description is invalid.

@@ -6,7 +6,6 @@ const void *const mpixp_in_place = MPI_IN_PLACE;
 const void *const mpixp_bottom = MPI_BOTTOM;
 
 MPI_Datatype mpixp_byte(void) { return MPI_BYTE; }
-MPI_Datatype mpixp_int64(void) { return MPI_INT64_T; }
 
 /* duplicates do not inherit the attribute */
 int mpixp_create_keyval(MPI_Comm_delete_attr_function *delete_fn, int *keyval) {

@@ -6,14 +6,10 @@ use std::sync::atomic::Ordering;
 use mpix_neighbor::util::cast::to_int;
 use mpix_neighbor::util::say::say;
 
-use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Op};
+use mpi_sys::{MPI_Comm, MPI_Op};
 
 use crate::interpose::interpose;
 use crate::{counters, ending, guard, report, settings, shadow, state};
-
-unsafe extern "C" {
-    fn mpixp_int64() -> MPI_Datatype;
-}
 
 /// Reports before MPI ends, and leaves all communicators to it.
 pub fn before() {
@@ -56,8 +52,9 @@ fn finish() {
 unsafe fn reduce(mine: &[u64], op: MPI_Op, comm: MPI_Comm) -> Vec<u64> {
     let mut result = vec![0u64; mine.len()];
     let (from, into) = (mine.as_ptr().cast::<c_void>(), result.as_mut_ptr().cast::<c_void>());
-    // SAFETY: both have as many elements; the caller vouches for operator and communicator.
-    unsafe { mpi_sys::MPI_Reduce(from, into, to_int::<c_int>(mine.len()), mpixp_int64(), op, 0, comm) };
+    // SAFETY: both have as many elements; the caller vouches for operator and communicator; a
+    // constant of mpi-sys' C file.
+    unsafe { mpi_sys::MPI_Reduce(from, into, to_int::<c_int>(mine.len()), mpi_sys::RSMPI_UINT64_T, op, 0, comm) };
     result
 }
 

@@ -17,7 +17,8 @@
 //!   `fortran` defines the Fortran names of all these functions.
 //! - `calls` runs, times and compares what is taken over, `passed` notes what is not, and why
 //!   (`reason`). `counters` holds the numbers, `report` and `ending` print them.
-//! - `settings` reads the variables of this library, `hints` those of set calls.
+//! - `agree` says what holds on all processes. `settings` reads the variables of this library,
+//!   `hints` those of set calls.
 //!
 //! The library is linked to one MPI: there is one file for each MPI. It exports only names that
 //! this MPI, or its Fortran bindings, export too.
@@ -28,6 +29,7 @@
 // MPIs
 #![allow(non_snake_case, clippy::too_many_arguments, clippy::unnecessary_cast)]
 
+mod agree;
 mod alltoallv;
 mod attribute;
 mod blocks;
