@@ -504,7 +504,7 @@ static int refusal;
 int PMPI_Send_init(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   static int (*next)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
   if (refusal == 1) return refusal = 2, MPI_ERR_OTHER;
-  if (!next) next = (int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, "PMPI_Send_init");
+  if (!next) *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Send_init");
   return next(buffer, count, type, target, tag, comm, request);
 }
 

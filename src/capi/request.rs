@@ -135,11 +135,12 @@ pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int
 unsafe fn start(handle: &mut MPIX_Request, argument: Argument, position: Option<usize>) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle.
     let object = unsafe { handle.as_mut() }.ok_or_else(|| null(argument))?;
-    let failure = |error| Failure::on(on(&object.request), error);
-    // such an error names the argument itself
-    object.request.may_start(argument).map_err(failure)?;
-    let started = object.request.begin();
-    started.map_err(|error| Failure { request: position, ..Failure::on(on(&object.request), error) })
+    // errors of the argument name it themselves
+    let started = match object.request.may_start(argument) {
+        Ok(()) => object.request.begin().map_err(|error| (error, position)),
+        Err(error) => Err((error, None)),
+    };
+    started.map_err(|(error, request)| Failure { request, ..Failure::on(on(&object.request), error) })
 }
 
 /// Starts persistent collectives in the order of an array.

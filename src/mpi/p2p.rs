@@ -515,7 +515,7 @@ pub fn may_rendezvous(messages: &[Message]) -> bool {
 }
 
 /// Returns the process at the other end of a message; `None` for `MPI_PROC_NULL`.
-pub fn rank_of(peer: i32) -> Option<u32> {
+fn rank_of(peer: i32) -> Option<u32> {
     if peer == proc_null() { None } else { Some(to_u32(peer)) }
 }
 

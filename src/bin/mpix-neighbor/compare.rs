@@ -26,7 +26,8 @@ use crate::timing::timed;
 pub struct Arguments {
     /// Test set: 1 = about equal degrees and random sizes, 2 = few large and many small messages, 3
     /// = a mesh
-    #[arg(long, value_name = "1|2|3", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
+    #[arg(long, value_name = "1|2|3", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=3))]
     set: u32,
 
     /// Degree of set 1
@@ -34,7 +35,8 @@ pub struct Arguments {
     degree: u32,
 
     /// Points of the mesh of set 3
-    #[arg(long, default_value_t = 2800, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    #[arg(long, default_value_t = 2800)]
+    #[arg(value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     points: u32,
 
     /// Number of graphs
@@ -42,7 +44,8 @@ pub struct Arguments {
     matrices: u32,
 
     /// Bytes to a unit of weight, separated by commas
-    #[arg(long, value_delimiter = ',', default_values_t = (4..14).map(|k| 1u32 << k), value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_delimiter = ',', default_values_t = (4..14).map(|k| 1u32 << k))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     units: Vec<u32>,
 
     /// Cost of a message beyond its bytes (tau / phi)

@@ -85,8 +85,7 @@ impl Arguments {
     }
 
     /// As `start`. The outer error is that of a process that has not taken part in an exchange to
-    /// its end, the inner one that of a process that has. Where the exchange stopped halfway, the
-    /// others have been told that there is no plan.
+    /// its end, the inner one that of a process that has.
     ///
     /// # Safety
     /// As for `start`.
@@ -109,12 +108,9 @@ impl Arguments {
                 }
                 Err(e) => {
                     let mut exchange = Exchange::start_empty(&context, hints.as_ref(), form)?;
-                    let outcome = exchange.wait();
-                    if exchange.has_ended() {
-                        return Ok(Err(e));
-                    }
-                    let told = if keep == Keep::Plan { abandon_outcome(&exchange.comm()) } else { Ok(()) };
-                    outcome.and(told).and(Err(e))
+                    // whatever was lost, the error of its arguments is the one to report
+                    let _ = wait_to_end(&mut exchange, keep)?;
+                    Ok(Err(e))
                 }
             }
         }
@@ -132,6 +128,18 @@ impl Arguments {
             Ok(Checked { sends, layout, derived })
         }
     }
+}
+
+/// Waits for an exchange. The outer error is that of one that has stopped halfway, the inner one
+/// that of a message that was lost. The others may never come to the end of one that has stopped,
+/// and must not be waited for; who does, and is to make a plan, is told that there is none.
+pub fn wait_to_end(exchange: &mut Exchange, keep: Keep) -> Result<Result<()>> {
+    let waited = exchange.wait();
+    if exchange.has_ended() {
+        return Ok(waited);
+    }
+    let told = if keep == Keep::Plan { abandon_outcome(&exchange.comm()) } else { Ok(()) };
+    waited.and(told).map(Ok)
 }
 
 impl Checked {

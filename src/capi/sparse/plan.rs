@@ -3,13 +3,13 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::arguments::{Arguments, Counts, Keep, SendSide, Started};
+use super::arguments::{Arguments, Counts, Keep, SendSide, Started, wait_to_end};
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
 use super::user::User;
 use crate::capi::args::Results;
 use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::coll::{abandon_outcome, share_outcome};
+use crate::mpi::coll::share_outcome;
 use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse;
@@ -84,13 +84,10 @@ unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Spars
     unsafe {
         boundary::call(function, arguments.comm, |comm| {
             let mut part = arguments.take_part(comm, Keep::Plan, Results::one("plan", plan))?;
-            let waited = part.as_mut().map_or(Ok(()), |started| started.exchange.wait());
-            if let Ok(started) = &part
-                && !started.exchange.has_ended()
-            {
-                // others may never come to the end, and must not be waited for; who does is told
-                return waited.and(abandon_outcome(&started.exchange.comm()));
-            }
+            let waited = match &mut part {
+                Ok(started) => wait_to_end(&mut started.exchange, Keep::Plan)?,
+                Err(_) => Ok(()),
+            };
             // only here: a call that is refused, or that its process repeats, counts for nobody
             let (tag, private) = {
                 let shared = sparse::context(comm)?;

@@ -217,8 +217,7 @@ impl<'a> Call<'a> {
         let restart = |operation: Operation| binding.tags[operation as usize].restart(agreed.given[operation as usize]);
         if let (Some(open), Some((place, operation))) = (open, trial::operation(&binding.wanted)) {
             restart(operation);
-            let trial = |timed| binding.settings(place, &transports, timed, None);
-            let winner = binding.try_schedules(open, trial, &selected, team.size())?;
+            let winner = binding.try_schedules(open, place, &transports, &selected, team.size())?;
             selected = smallvec![winner.unwrap_or_else(|| selected.swap_remove(0))];
             transports.iter_mut().try_for_each(|transport| Arc::make_mut(transport).settle(selected[0].choice.algorithm()))?;
         }
@@ -341,16 +340,18 @@ impl Binding {
         }
     }
 
-    /// Compares schedules in trial calls, with the `settings` that each needs, and remembers the
-    /// winner of what is `open`; `None` if there is none. Collective.
+    /// Compares schedules in trial calls of the operation at `place`, and remembers the winner of
+    /// what is `open`; `None` if there is none. Collective.
     fn try_schedules(
         &self,
         open: Alike,
-        settings: impl Fn(Option<Timed>) -> Settings,
+        place: usize,
+        transports: &[Arc<Transport>],
         selected: &[Selected],
         on_node: u32,
     ) -> Result<Option<Selected>> {
         let began = mpi::time();
+        let settings = |timed| self.settings(place, transports, timed, None);
         let settled = trial::run(settings, selected, self.hints.unit().into(), on_node)?;
         if self.comm.rank()? == 0 {
             trials::spend(began);

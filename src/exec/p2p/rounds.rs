@@ -11,7 +11,7 @@ use crate::exec::executor::Executor;
 use crate::exec::waiting::Waiting;
 use crate::mpi::liveness;
 use crate::mpi::op;
-use crate::mpi::p2p::{Failure, check_matched, may_rendezvous, rank_of};
+use crate::mpi::p2p::{Failure, check_matched, may_rendezvous};
 use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 use crate::util::backoff::{Backoff, Pace};
@@ -272,8 +272,8 @@ impl Executor for P2p {
         if let Err(e) = self.can_start() {
             // posting leaves out the processes that are cut off; the others wait for this one
             let cut_off = self.comm.unmatched();
-            let is_missing = |peer: i32| rank_of(peer).is_some_and(|rank| cut_off.contains(&rank));
-            self.missing.extend((0..).zip(&self.messages).filter(|(_, message)| is_missing(message.peer)).map(|(m, _)| m));
+            let messages = (0..).zip(&self.sorted.messages);
+            self.missing.extend(messages.filter(|(_, (peer, _))| cut_off.contains(peer)).map(|(m, _)| m));
             self.note(Err(e));
         }
         if self.ahead(P2p::start_ahead).is_none() {

@@ -77,7 +77,8 @@ impl Run {
     /// Makes the map of nodes where there is none, which is collective.
     pub fn make(transport: &Transport, nodes: &mut Option<NodeRouter>, node_size: Option<u32>) -> Result<()> {
         if nodes.as_ref().is_none_or(|n| n.assumed != node_size) {
-            *nodes = Some(NodeRouter::new(&transport.comm, transport.rank, transport.size, node_size)?);
+            let made = NodeRouter::new(&transport.comm, transport.rank, transport.size, node_size)?;
+            *nodes = Some(made);
         }
         Ok(())
     }

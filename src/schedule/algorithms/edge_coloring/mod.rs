@@ -5,8 +5,8 @@
 //! round. Rounds are built in several ways, and the best by IrregPC's measure, the sum over rounds
 //! of the startup and the longest message, are taken:
 //! - `euler` colors the graph with exactly as many colors as its largest degree, which is the
-//!   minimum (König). If there are few edges, `exchange` moves them between pairs of rounds so that
-//!   heavy ones share a round.
+//!   minimum (König). If there are few edges, `exchange` moves them between pairs of rounds so
+//!   that heavy ones share a round.
 //! - `first_fit` puts edges, the longest first, into the first round that can take them: a few more
 //!   rounds, and heavy edges share them. Good where processes have many edges.
 //! - `split`, as far as the budget allows, chooses rounds one by one, favoring the ports with the
