@@ -6,20 +6,9 @@
 #include <mpi.h>
 
 #include "flaws.h"
+#include "scarce.h"
 
-extern void *__libc_malloc(size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void *__libc_calloc(size_t, size_t);
 extern void __libc_free(void *);
-
-/* from which size on there is no memory; 0: there is all */
-static size_t scarce;
-static int refused;
-
-static int refuse(size_t size) { return scarce > 0 && size >= scarce && ++refused; }
-void *malloc(size_t size) { return refuse(size) ? NULL : __libc_malloc(size); }
-void *realloc(void *at, size_t size) { return refuse(size) ? NULL : __libc_realloc(at, size); }
-void *calloc(size_t n, size_t size) { return refuse(n * size) ? NULL : __libc_calloc(n, size); }
 
 /* the buffers of a collective, and how many of them have been freed */
 static const void *watched[2];
@@ -253,35 +242,6 @@ static void packets(void) {
     for (int j = 0; j < in && !failing; j++) CHECK(!memcmp(into[j], from[2 * j + test_rank - 1], sizeof into[j]), "packet of process %d, block %d", test_rank, j);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Comm_free(&comm);
-}
-
-/* process 2, alone on its node, gets a packet for which it has no memory: it says so, nobody waits
-   for ever, and the next call is not disturbed */
-static void no_memory(void) {
-  if (test_size < 3) return;
-  enum { LONG = 600000 };
-  int sources[2] = {0, 1}, targets[1] = {2}, in = test_rank == 2 ? 2 : 0, out = test_rank < 2 ? 1 : 0;
-  MPI_Comm comm = set("node_aware", "2", in, sources, out, targets);
-  int *from = calloc(LONG, sizeof(int)), *into = calloc(2 * LONG, sizeof(int));
-  for (int k = 0; k < LONG; k++) from[k] = test_value(test_rank, 0, k);
-  for (int call = 0; call < 3; call++) {
-    int length = call == 0 ? 10 : LONG, class = MPI_SUCCESS;
-    memset(into, 0, 2 * LONG * sizeof(int));
-    if (test_rank == 2 && call == 1) scarce = 1 << 20;
-    int code = MPIX_Neighbor_alltoall(from, length, MPI_INT, into, length, MPI_INT, comm);
-    scarce = 0;
-    MPI_Error_class(code, &class);
-    if (test_rank == 2 && call == 1) {
-      CHECK(class == MPI_ERR_NO_MEM && refused > 0, "class %d, %d refused", class, refused);
-      continue;
-    }
-    CHECK(code == MPI_SUCCESS, "call %d: %s", call, test_message(code));
-    int bad = 0;
-    for (int k = 0; k < in * length; k++) bad += into[k] != test_value(k / length, 0, k % length);
-    CHECK(bad == 0, "call %d: %d ints are wrong", call, bad);
-  }
-  free(from), free(into);
   MPI_Comm_free(&comm);
 }
 
@@ -600,14 +560,14 @@ static void unpacked(const char *protocol) {
   MPIX_Sparse_result result;
   for (int call = 0; call < 2; call++) {
     result = NULL;
-    refused = 0;
+    refused_memory = 0;
     if (test_rank == 0 && call == 0) scarce = 1 << 20;
     int code = MPIX_Sparse_exchange(test_rank == 0 ? 2 : 0, to, from, counts, displs, MPI_BYTE, MPI_BYTE, info, comm, &result);
     scarce = 0;
     MPI_Error_class(code, &class);
     if (call == 0) {
       CHECK(class == (test_rank == 0 ? MPI_ERR_NO_MEM : test_rank == 1 ? MPI_ERR_OTHER : MPI_SUCCESS), "%s: call %d: class %d: %s", protocol, call, class, test_message(code));
-      CHECK(test_rank != 0 || refused > 0, "%s: call %d: nothing was refused", protocol, call);
+      CHECK(test_rank != 0 || refused_memory > 0, "%s: call %d: nothing was refused", protocol, call);
     } else {
       CHECK(code == MPI_SUCCESS, "%s: call %d: %s", protocol, call, test_message(code));
       MPI_Count elements, count;
@@ -693,7 +653,6 @@ int main(int argc, char **argv) {
   if (test_size >= 2) fused(0), fused(1);
   fused_with_others(0), fused_with_others(1);
   packets();
-  no_memory();
   refused_receive();
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();

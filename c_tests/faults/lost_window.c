@@ -2,15 +2,8 @@
    that this happens to, and those whose operations are lost, get an error; all others go on, nobody
    waits for ever, and epochs end alike everywhere. Each process is a node here, so that all
    messages are MPI's. */
+#include "scarce.h"
 #include "test.h"
-
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-
-/* from which size on there is no memory; 0: there is all */
-static size_t scarce;
-void *malloc(size_t size) { return scarce > 0 && size >= scarce ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return scarce > 0 && n * size >= scarce ? NULL : __libc_calloc(n, size); }
 
 /* what is refused, how many of it, and of which length (0: any); how many have been */
 typedef enum { NOTHING, SENDS, LAST, RECEIVES, SUMS } kind;

@@ -245,16 +245,26 @@ impl Probed {
     /// As many bytes as it has must be writable, and be left alone, until the request is complete.
     #[inline]
     pub unsafe fn receive(self, into: *mut u8, comm: &Comm) -> Result<Request> {
-        // SAFETY: the caller vouches for the bytes; the request is a local.
+        // SAFETY: the caller vouches for the bytes.
         unsafe {
-            let Some(mut message) = self.message else {
-                return receive(into, self.status.bytes, Some(self.status.source), Some(self.status.tag), comm);
-            };
-            let mut request = Request::default();
             let (count, datatype, _large) = bytes_at(into, self.status.bytes).narrow()?;
-            check(mpi_sys::MPI_Imrecv(into.cast(), count, datatype.raw(), &mut message, request.raw_mut()), "MPI_Imrecv")?;
-            Ok(request)
+            self.receive_typed(into, count, datatype, comm)
         }
+    }
+
+    /// Receives it as elements of a datatype.
+    ///
+    /// # Safety
+    /// The elements must be writable, and be left alone, until the request is complete.
+    pub(super) unsafe fn receive_typed(self, at: *mut u8, count: c_int, datatype: Datatype, comm: &Comm) -> Result<Request> {
+        let Some(mut message) = self.message else {
+            // SAFETY: the caller vouches for the elements.
+            return unsafe { receive_typed(at, count, datatype, self.status.source, self.status.tag, comm) };
+        };
+        let mut request = Request::default();
+        // SAFETY: the caller vouches for the elements; the request is a local.
+        let rc = unsafe { mpi_sys::MPI_Imrecv(at.cast(), count, datatype.raw(), &mut message, request.raw_mut()) };
+        check(rc, "MPI_Imrecv").map(|()| request)
     }
 }
 

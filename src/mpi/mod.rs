@@ -42,6 +42,7 @@ pub mod peer;
 pub mod persistent;
 pub mod posted;
 pub mod request;
+pub mod sink;
 mod split;
 pub mod start;
 pub mod tally;

@@ -54,7 +54,7 @@ impl Forward {
             self.requests.give_up_all(|position| self.peers[position].0);
             // MPI may still use these buffers; `bind` makes new ones
             self.lost = true;
-            self.buffers.iter_mut().chain([&mut self.sink]).for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
         })
     }
 

@@ -7,9 +7,9 @@ use super::state::{Forward, Passing};
 use crate::datatype::buffers::{Located, enlarge};
 use crate::datatype::pack::Loopback;
 use crate::error::{Argument, Error, Result};
-use crate::mpi::datatype;
 use crate::mpi::message::{self, Message, Probed};
 use crate::mpi::p2p::Failure;
+use crate::mpi::{datatype, sink};
 use crate::observe;
 use crate::schedule::{Block, Op, packet};
 use crate::topology::neighborhood::Rank;
@@ -43,7 +43,7 @@ impl Forward {
         let missing = self.probed[self.found..].iter().map(|probed| probed.0);
         peers.iter().map(|peer| peer.1).chain(missing).for_each(|peer| self.comm.mismatch(peer));
         if requests.abandon(|i| peers.get(i).is_some_and(|peer| peer.0)) {
-            self.buffers.iter_mut().chain([&mut self.sink]).for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
             self.lost = true;
         }
     }
@@ -148,7 +148,9 @@ impl Forward {
             }
             Err(e) => {
                 // neither its sender nor the processes that this one forwards to may wait forever
-                let message = self.sink(length, from)?;
+                // SAFETY: the datatype is kept until the round is complete.
+                let (message, room) = unsafe { sink::room_for(found.status.bytes, to_int(from)) }?;
+                self.large_packets.keep(room);
                 self.note(Err(e));
                 length = 0;
                 message
@@ -167,24 +169,6 @@ impl Forward {
         let matched = message::has_matched_probe();
         let Some(probed) = message::probe(Some(from), self.tag, matched, &self.comm)? else { return Ok(false) };
         self.receive(probed, &message, from)
-    }
-
-    /// Returns a receive for `length` bytes that discards them: every part lands in the same small
-    /// buffer.
-    #[cold]
-    pub(super) fn sink(&mut self, length: usize, from: Rank) -> Result<Message> {
-        const ROOM: usize = 1 << 16;
-        enlarge(&mut self.sink, ROOM)?;
-        let (at, parts) = (self.sink.as_mut_ptr(), length.div_ceil(ROOM));
-        let mut blocks = Vec::new();
-        blocks.try_reserve_exact(parts).map_err(|_| Error::NoMemory { bytes: length })?;
-        blocks.extend((0..parts).map(|k| (at, to_int((length - k * ROOM).min(ROOM)), datatype::byte())));
-        let all = datatype::Owned::joined(&blocks)?;
-        // SAFETY: kept until the round is complete.
-        let datatype = unsafe { all.lend() };
-        let message = Message { at: std::ptr::null_mut(), count: 1, datatype, peer: to_int(from) };
-        self.large_packets.keep(all);
-        Ok(message)
     }
 
     /// Posts the receive of a probed message.

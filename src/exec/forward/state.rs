@@ -105,8 +105,6 @@ pub struct Forward {
     /// The bytes that arrived for each packet of unknown length, even if there was no room for
     /// them.
     pub(super) arrived: Vec<usize>,
-    /// Receives messages that there is no memory for.
-    pub(super) sink: Vec<u8>,
     /// Counts and traces, if the environment asks for it.
     pub(super) record: Option<Arc<observe::Record>>,
 }
@@ -175,7 +173,6 @@ impl Forward {
             lost: false,
             spoiled: false,
             arrived: vec![0; packets],
-            sink: Vec::new(),
             record: None,
             schedule: schedule.clone(),
         };

@@ -15,7 +15,7 @@ use crate::mpi::attached::Attached;
 use crate::mpi::landing::Group;
 use crate::mpi::message;
 use crate::mpi::p2p::{Lost, Message, Way};
-use crate::mpi::{datatype, proc_null};
+use crate::mpi::{datatype, proc_null, sink};
 use crate::observe::Medium;
 use crate::util::cast::{to_int, to_usize};
 
@@ -393,29 +393,30 @@ impl Round {
         }
     }
 
-    /// Posts the receive of the data of source `i`, also if they do not fit their blocks, so that
-    /// they do not stay in MPI's queue.
+    /// Posts the receive of the data of source `i`, also if they do not fit their blocks, or there
+    /// is no memory for them, so that they do not stay in MPI's queue.
     fn expect_data(&mut self, i: usize, bytes: u64) -> Result<()> {
-        let fits = self.check(i, bytes);
+        let mut wanted = self.check(i, bytes);
         let (rank, tag) = (self.ins[i].slot.rank, data_tag(self.ins[i].number));
         let Self { ins, outputs, link, .. } = self;
         let recv = &mut ins[i];
         let in_place = match &outputs[recv.blocks.clone()] {
-            [block] if fits.is_ok() => block.in_place(),
+            [block] if wanted.is_ok() => block.in_place(),
             _ => None,
         };
-        let at = match in_place {
-            Some(at) => at,
-            None => {
-                enlarge(&mut recv.buffer, to_usize(bytes))?;
-                recv.buffer.as_mut_ptr()
-            }
-        };
-        // SAFETY: the caller of `bind` vouches for the block, in which the message fits; the buffer
-        // is long enough, and left alone until the request is complete.
-        recv.request = unsafe { message::receive(at, bytes, Some(rank), Some(tag), link.comm()) }?;
-        recv.state = InState::Data { bytes, in_place: in_place.is_some(), wanted: fits.is_ok() };
-        fits
+        if wanted.is_ok() && in_place.is_none() {
+            wanted = enlarge(&mut recv.buffer, to_usize(bytes));
+        }
+        recv.request = if wanted.is_ok() {
+            let at = in_place.unwrap_or(recv.buffer.as_mut_ptr());
+            // SAFETY: the caller of `bind` vouches for the block, in which the message fits; the
+            // buffer is long enough, and left alone until the request is complete.
+            unsafe { message::receive(at, bytes, Some(rank), Some(tag), link.comm()) }
+        } else {
+            sink::receive(bytes, rank, tag, link.comm())
+        }?;
+        recv.state = InState::Data { bytes, in_place: in_place.is_some(), wanted: wanted.is_ok() };
+        wanted
     }
 
     /// Moves a message forward that comes by message. Returns true if it is complete.

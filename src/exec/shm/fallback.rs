@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::exec::blocks;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
-use crate::mpi::{finalize, guard, notice};
+use crate::mpi::{finalize, guard, notice, sink};
 use crate::observe::Medium;
 use crate::util::backoff::{ROOM, until_withdrawn};
 use crate::util::cast::to_usize;
@@ -280,17 +280,18 @@ impl Shm {
         }
         // allocate before the message is taken out of MPI's queue
         let Some(found) = message::probe(source, tag, false, &self.comm)? else { return Ok(()) };
-        let at = match self.destination(i, found.status.bytes) {
-            Ok(at) => at,
-            Err(e) => return self.fail(i, e),
-        };
+        let room = self.destination(i, found.status.bytes);
         let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
-        // SAFETY: the caller of `bind` vouches for the block, in which the message fits; a buffer
-        // is long enough, and stays untouched until the message is complete.
-        match unsafe { probed.receive(at, &self.comm) } {
+        let received = match room {
+            // SAFETY: the caller of `bind` vouches for the block, in which the message fits; a
+            // buffer is long enough, and stays untouched until the message is complete.
+            Ok(at) => unsafe { probed.receive(at, &self.comm) },
+            Err(_) => sink::discard(probed, &self.comm),
+        };
+        match received {
             Ok(request) => {
                 self.recvs[i].state = RecvState::Mpi { request, posted: false };
-                Ok(())
+                room.map(drop)
             }
             // it has been taken out of MPI's queue
             Err(e) => self.fail(i, e),
@@ -320,6 +321,10 @@ impl Shm {
             Ok(None) => return self.withdraw(i),
             Err(e) => return self.fail(i, e),
         };
+        if self.recvs[i].discards {
+            self.leave_out(i);
+            return Ok(());
+        }
         match self.check(i, came) {
             Ok(()) => self.complete(i, to_usize(came)),
             Err(e) => self.fail(i, e),
@@ -332,28 +337,40 @@ impl Shm {
         if self.receives_on_device(i) {
             return self.post_blocks(i);
         }
+        self.make_room_for_blocks(i);
         let tag = self.channels.tag_of_blocks(self.number);
         let Self { channels, outputs, recvs, comm, .. } = self;
         let (recv, rank) = (&mut recvs[i], channels.inbound[i].rank);
         let blocks = &outputs[recv.blocks.clone()];
-        enlarge(&mut recv.buffer, blocks::staged_bytes(blocks))?;
         while recv.requests.len() < blocks.len() {
             let Some(found) = message::probe(Some(rank), tag, message::has_matched_probe(), comm)? else { break };
             let block = &blocks[recv.requests.len()];
-            let at = if found.status.bytes > block.bytes as u64 {
-                let mut stray = Vec::new();
-                enlarge(&mut stray, to_usize(found.status.bytes))?;
-                recv.strays.push(stray);
-                recv.strays.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
+            let is_lost = found.status.bytes > block.bytes as u64 || (recv.discards && block.is_staged());
+            let request = if is_lost {
+                sink::discard(found, comm)
             } else {
                 let begin = blocks::staged_bytes(&blocks[..recv.requests.len()]);
-                block.in_place().unwrap_or(recv.buffer.as_mut_ptr().wrapping_add(begin))
+                let at = block.in_place().unwrap_or(recv.buffer.as_mut_ptr().wrapping_add(begin));
+                // SAFETY: the message fits, as checked above; the memory stays untouched until the
+                // request is complete.
+                unsafe { found.receive(at, comm) }
             };
-            // SAFETY: the message fits, as checked above; the memory stays untouched until the
-            // request is complete.
-            recv.requests.push(unsafe { found.receive(at, comm) }?);
+            recv.requests.push(request?);
         }
         Ok(())
+    }
+
+    /// Makes room for what is not received in place of a message that comes block by block. Notes
+    /// an error if there is none.
+    fn make_room_for_blocks(&mut self, i: usize) {
+        let recv = &mut self.recvs[i];
+        if recv.discards {
+            return;
+        }
+        if let Err(e) = enlarge(&mut recv.buffer, blocks::staged_bytes(&self.outputs[recv.blocks.clone()])) {
+            recv.discards = true;
+            self.note(e);
+        }
     }
 
     /// Moves a message forward that comes by MPI block by block.
@@ -398,7 +415,10 @@ impl Shm {
         }
         let recv = &mut self.recvs[i];
         recv.requests.clear();
-        recv.strays.clear();
+        if recv.discards {
+            self.leave_out(i);
+            return Ok(());
+        }
         if self.folding.is_some() {
             recv.data = recv.buffer.as_ptr();
             return self.complete(i, 0);
@@ -427,10 +447,9 @@ impl Shm {
         if !all {
             // MPI may still write there
             std::mem::forget(std::mem::take(&mut recv.buffer));
-            std::mem::forget(std::mem::take(&mut recv.strays));
             self.stuck = true;
         }
-        self.recvs[i].strays.clear();
+        self.recvs[i].discards = false;
     }
 
     /// True if the message from process `i`, when it comes by MPI, may come as one message for each
@@ -454,21 +473,24 @@ impl Shm {
             return posted;
         }
         let bytes = self.recvs[i].bytes as u64;
-        let at = self.destination(i, bytes)?;
+        let room = self.destination(i, bytes);
         let (rank, tag) = (self.channels.inbound[i].rank, self.channels.tag(self.number));
-        // SAFETY: as for `probe_message`.
-        let request = unsafe { receive(self.guarded, at, bytes, rank, tag, &self.comm) }?;
+        let request = match room {
+            // SAFETY: as for `probe_message`.
+            Ok(at) => unsafe { receive(self.guarded, at, bytes, rank, tag, &self.comm) },
+            Err(_) => sink::receive(bytes, rank, tag, &self.comm),
+        }?;
         self.recvs[i].state = RecvState::Mpi { request, posted: true };
-        Ok(())
+        room.map(drop)
     }
 
     /// Posts the receives of a message that comes by MPI block by block.
     fn post_blocks(&mut self, i: usize) -> Result<()> {
+        self.make_room_for_blocks(i);
         let tag = self.channels.tag_of_blocks(self.number);
         let Self { channels, outputs, recvs, comm, guarded, .. } = self;
         let (recv, rank) = (&mut recvs[i], channels.inbound[i].rank);
         let blocks = &outputs[recv.blocks.clone()];
-        enlarge(&mut recv.buffer, blocks::staged_bytes(blocks))?;
         // receives that were posted before an error stay
         let posted = recv.requests.len();
         let mut next = recv.buffer.as_mut_ptr().wrapping_add(blocks::staged_bytes(&blocks[..posted]));
@@ -479,8 +501,12 @@ impl Shm {
                 recv.requests.push(unsafe { message::receive_block(&on_device, rank, tag, comm) }?);
                 continue;
             }
+            if recv.discards && block.is_staged() {
+                recv.requests.push(sink::receive(block.bytes as u64, rank, tag, comm)?);
+                continue;
+            }
             let at = block.in_place().unwrap_or(next);
-            if block.in_place().is_none() {
+            if block.is_staged() {
                 next = next.wrapping_add(block.bytes);
             }
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer holds all staged
@@ -500,7 +526,7 @@ impl Shm {
             std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
             self.stuck = true;
         }
-        self.recvs[i].state = RecvState::Waiting;
+        (self.recvs[i].state, self.recvs[i].discards) = (RecvState::Waiting, false);
         self.step_recv(i)
     }
 
@@ -515,7 +541,9 @@ impl Shm {
         };
         recv.data = std::ptr::null();
         if at.is_none() {
-            enlarge(&mut recv.buffer, to_usize(bytes))?;
+            let room = enlarge(&mut recv.buffer, to_usize(bytes));
+            recv.discards = room.is_err();
+            room?;
             recv.data = recv.buffer.as_ptr();
         }
         Ok(at.unwrap_or(recv.buffer.as_mut_ptr()))

@@ -166,9 +166,15 @@ impl Shm {
     /// Completes a message that cannot be used, with an error.
     #[cold]
     pub(super) fn fail(&mut self, i: usize, error: Box<Error>) -> Result<()> {
-        self.recvs[i].state = RecvState::Done;
-        self.skip_peer(i);
+        self.leave_out(i);
         Err(error)
+    }
+
+    /// Completes a message that cannot be used.
+    #[cold]
+    pub(super) fn leave_out(&mut self, i: usize) {
+        (self.recvs[i].state, self.recvs[i].discards) = (RecvState::Done, false);
+        self.skip_peer(i);
     }
 
     /// Fails a message whose header names no valid location.

@@ -178,10 +178,11 @@ pub(super) struct InMessage {
     pub(super) buffer: Vec<u8>,
     /// For a message that is copied from its sender's memory: where its parts lie there.
     pub(super) parts: Vec<Part>,
-    /// For a message that comes block by block: the receives, and buffers for blocks that are
-    /// longer than expected.
+    /// For a message that comes block by block: the receives.
     pub(super) requests: Vec<Request>,
-    pub(super) strays: Vec<Vec<u8>>,
+    /// True while a message comes by MPI that there is no memory for: what is not received in its
+    /// block is discarded.
+    pub(super) discards: bool,
     /// Blocks of it that have not been combined yet, and ticks that combining has taken so far.
     pub(super) unfolded: usize,
     pub(super) ticks: u64,
@@ -225,7 +226,7 @@ impl InMessage {
             buffer: Vec::new(),
             parts: Vec::new(),
             requests: Vec::with_capacity(if count > 1 { count } else { 0 }),
-            strays: Vec::new(),
+            discards: false,
             unfolded: 0,
             ticks: 0,
             in_ring: false,
