@@ -82,6 +82,32 @@ static void one_after_the_other(int count) {
   free(send), free(recv);
 }
 
+/* more requests at a time than there are cells: the last ones go by MPI, from memory of their own,
+   and are through when the neighborhood goes */
+static void crowded(int count) {
+  enum { STARTS = 12 };
+  int *send = calloc(LONG, sizeof *send), *recv = calloc(STARTS * LONG, sizeof *recv), most = 0, before = 0;
+  int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size;
+  MPI_Comm comm = test_duplicate();
+  for (int number = 0; number < count; number++) {
+    MPIX_Request requests[STARTS];
+    OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+    for (int i = 0; i < LONG; i++) send[i] = test_rank + number + i;
+    for (int k = 0; k < STARTS; k++) OK(MPIX_Ineighbor_alltoall(send, LONG, MPI_INT, recv + k * LONG, LONG, MPI_INT, comm, &requests[k]));
+    OK(MPIX_Request_waitall(STARTS, requests));
+    int wrong = 0;
+    for (int k = 0; k < STARTS; k++)
+      for (int i = 0; i < LONG; i++) wrong += recv[k * LONG + i] != left + number + i;
+    CHECK(wrong == 0, "neighborhood %d: %d ints are wrong", number, wrong);
+    OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
+    if (number == 2) before = mappings();
+    if (mappings() > most) most = mappings();
+  }
+  CHECK(most <= before, "%d mappings, and %d before", most, before);
+  MPI_Comm_free(&comm);
+  free(send), free(recv);
+}
+
 /* memory stays when its neighborhood goes, but not much of it: that of messages of `count` ints */
 static void leave(int count, int stays) {
   int *send = calloc(count, sizeof *send), *recv = calloc(count, sizeof *recv), target = (test_rank + 1) % test_size;
@@ -107,6 +133,7 @@ static void leave(int count, int stays) {
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
+  crowded(12);
   /* making memory that has a name takes long */
   int named = getenv("TEST_NO_MEMFD") != NULL, cycles = named ? 25 : 105;
   for (int k = 0; k < 5; k++) cycle(k);

@@ -354,6 +354,42 @@ static void mixed(MPI_Comm comm) {
   MPI_Type_free(&record), MPI_Type_free(&reversed);
 }
 
+/* a message that fills the first part of an element that only MPI can take apart: all of it
+   arrives, in whatever way it comes */
+static void half_an_element(int other, const char *transport) {
+  enum { SENT = 50, ROOM = 100 };
+  struct {
+    short value;
+    int at;
+  } pairs[SENT], taken[2 * ROOM];
+  MPI_Comm comm;
+  MPI_Info info;
+  MPI_Datatype element;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Info_create(&info);
+  if (strcmp(transport, "shared")) MPI_Info_set(info, "mpix_shared_memory", "0");
+  MPI_Info_set(info, "mpix_transport", !strcmp(transport, "rma") ? "rma" : "messages");
+  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  MPI_Type_contiguous(ROOM, MPI_SHORT_INT, &element);
+  MPI_Type_commit(&element);
+  for (int elements = 1; elements <= 2; elements++) {
+    int sent = (elements - 1) * ROOM + SENT, bad = 0;
+    for (int i = 0; i < SENT; i++) pairs[i].value = (short)(me + i), pairs[i].at = 7 * i;
+    memset(taken, 0xff, sizeof taken);
+    /* the same pairs again and again */
+    MPI_Datatype all;
+    MPI_Type_create_hvector(sent / SENT, SENT, 0, MPI_SHORT_INT, &all);
+    MPI_Type_commit(&all);
+    OK(MPIX_Neighbor_alltoall(pairs, 1, all, taken, elements, element, comm));
+    MPI_Type_free(&all);
+    for (int i = 0; i < 2 * ROOM; i++) bad += i < sent ? taken[i].value != other + i % SENT || taken[i].at != 7 * (i % SENT) : taken[i].at != -1;
+    CHECK(bad == 0, "%s, %d elements: %d pairs are wrong", transport, elements, bad);
+  }
+  MPI_Type_free(&element);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank;
@@ -368,5 +404,6 @@ int main(int argc, char **argv) {
   handles_come_back(MPI_COMM_WORLD);
   many_pieces(MPI_COMM_WORLD);
   mixed(MPI_COMM_WORLD);
+  if (test_size == 2) half_an_element(other, "shared"), half_an_element(other, "messages"), half_an_element(other, "rma");
   return test_finish();
 }

@@ -219,6 +219,21 @@ static void alignment(void) {
   MPI_Type_free(&type);
 }
 
+/* nobody to combine with: the result stays, and the operator need not fit the type */
+static void nobody(const char *memory) {
+  int null = MPI_PROC_NULL;
+  float mine = 1, result = -7;
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_shared_memory", memory);
+  OK(MPIX_Neighbor_reduce_set(1, &null, MPI_UNWEIGHTED, 1, &null, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  OK(MPIX_Neighbor_reduce(&mine, 1, MPI_FLOAT, &result, 1, MPI_FLOAT, MPI_BAND, comm));
+  CHECK(result == -7, "%g with %s bytes of shared memory", result, memory);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   MPI_Info any;
@@ -236,5 +251,6 @@ int main(int argc, char **argv) {
     graph_free(&random);
   }
   MPI_Info_free(&any);
+  nobody("10485760"), nobody("0");
   return test_finish();
 }

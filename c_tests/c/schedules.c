@@ -310,6 +310,10 @@ static void between_nodes(void) {
     MPI_Info_set(info, "mpix_nodes", "0,1,0,1,0,1,0,1,0");
     OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
     exchange(5, comm);
+    MPI_Info_set(info, "mpix_schedule", "auto");
+    MPI_Info_set(info, "mpix_whole_communicator", "true");
+    OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
+    exchange(5, comm);
     MPI_Info_free(&info);
   }
   MPI_Comm_free(&comm);

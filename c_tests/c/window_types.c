@@ -124,6 +124,24 @@ static void nothing(MPI_Comm comm) {
   OK(MPIX_Sparse_window_free(&window));
 }
 
+/* a complex number of C on some processes, and of Fortran or C++ on others */
+static void complex_numbers(MPI_Comm comm) {
+#if defined MPI_COMPLEX16 && defined MPI_CXX_DOUBLE_COMPLEX
+  MPI_Datatype types[] = {MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX16, MPI_CXX_DOUBLE_COMPLEX};
+  int me, size, in = 0;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPI_Type_size(types[me % 4], &in);
+  CHECK(in == 16, "%d bytes", in);
+  double sum[2] = {0, 0}, mine[2] = {1, me};
+  MPI_Aint at = 0;
+  MPIX_Sparse_window window = create(sum, 1, types[me % 4], comm);
+  OK(MPIX_Sparse_window_put(mine, 1, (me + 1) % size, &at, window));
+  OK(MPIX_Sparse_window_fence(window));
+  CHECK(sum[0] == 1 && sum[1] == (me + size - 1) % size, "%g, %g", sum[0], sum[1]);
+  OK(MPIX_Sparse_window_free(&window));
+#endif
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   MPI_Comm comm = MPI_COMM_WORLD;
@@ -132,5 +150,6 @@ int main(int argc, char **argv) {
   long_elements(comm);
   pairs_of_numbers(comm);
   nothing(comm);
+  complex_numbers(comm);
   return test_finish();
 }

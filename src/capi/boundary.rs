@@ -35,12 +35,13 @@ pub unsafe fn call<'a>(function: &str, comm: MPI_Comm, body: impl FnOnce(Communi
     }
 }
 
-/// Runs the body of a function whose errors go to `comm`.
-pub fn call_on(function: &str, comm: Communicator, body: impl FnOnce() -> Result<()>) -> c_int {
+/// Runs the body of a function whose errors go to the communicator that `on` names after it: the
+/// user may have freed one while the body waited.
+pub fn call_on(function: &str, on: impl FnOnce() -> Communicator<'static>, body: impl FnOnce() -> Result<()>) -> c_int {
     mpi::family::require(function);
     match catch(body) {
         Ok(()) => mpi::success(),
-        Err(error) => fail(Place { function, request: None }, comm, error),
+        Err(error) => fail(Place { function, request: None }, on(), error),
     }
 }
 

@@ -27,7 +27,7 @@ pub const MPIX_ERR_VERIFY: c_int = 2;
 /// The pointers must be writable or null (an error).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Neighbor_get_version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int) -> c_int {
-    boundary::call_on("MPIX_Neighbor_get_version", comm::world(), || {
+    boundary::call_on("MPIX_Neighbor_get_version", comm::world, || {
         // SAFETY: the caller vouches for the pointers.
         unsafe {
             let (a, b, c) = (Results::one("major", major)?, Results::one("minor", minor)?, Results::one("patch", patch)?);
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_get_version(major: *mut c_int, minor: *mu
 /// `errorclass` must be writable or null (an error).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Neighbor_error_class(which: c_int, errorclass: *mut c_int) -> c_int {
-    boundary::call_on("MPIX_Neighbor_error_class", comm::world(), || {
+    boundary::call_on("MPIX_Neighbor_error_class", comm::world, || {
         let class = match which {
             MPIX_ERR_MISMATCH => Class::Mismatch,
             MPIX_ERR_VERIFY => Class::Verify,

@@ -448,8 +448,7 @@ unsafe fn with_sources(function: &str, request: MPIX_Request, body: impl FnOnce(
     boundary::call_requests(function, || {
         // SAFETY: the caller vouches for the handle.
         let object = unsafe { request.as_mut() }.ok_or_else(|| null(Argument::new("request")))?;
-        let user = on(&object.request);
-        body(&mut object.request).map_err(|error| Failure::on(user, error))
+        body(&mut object.request).map_err(|error| Failure::on(on(&object.request), error))
     })
 }
 

@@ -137,11 +137,15 @@ fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Resul
 unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Shared) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the window, whose object is never freed.
     let window = unsafe { window.as_ref() };
-    boundary::call_on(function, window.map_or(comm::world(), handler), || {
-        let null = || Error::NullHandle { argument: Argument::new("window"), null: "NULL", class: Class::Arg };
-        let freed = || Error::FreedWindow { argument: Argument::new("window") };
-        body(window.ok_or_else(null)?.window.as_ref().ok_or_else(freed)?)
-    })
+    boundary::call_on(
+        function,
+        || window.map_or_else(comm::world, handler),
+        || {
+            let null = || Error::NullHandle { argument: Argument::new("window"), null: "NULL", class: Class::Arg };
+            let freed = || Error::FreedWindow { argument: Argument::new("window") };
+            body(window.ok_or_else(null)?.window.as_ref().ok_or_else(freed)?)
+        },
+    )
 }
 
 /// Returns the communicator whose error handler takes a window's errors.
@@ -339,8 +343,10 @@ pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window
     // SAFETY: the caller vouches for the pointer and the window.
     unsafe {
         let object = window.as_mut().and_then(|place| place.as_mut());
-        let user = object.as_deref().map_or(comm::world(), handler);
-        boundary::call_on("MPIX_Sparse_window_free", user, || {
+        // never freed
+        let kept = window.as_ref().map_or(std::ptr::null(), |&object| object.cast_const());
+        let on = || kept.as_ref().map_or_else(comm::world, handler);
+        boundary::call_on("MPIX_Sparse_window_free", on, || {
             let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
             let Some(object) = object else { return Ok(()) };
             let freed = || Error::FreedWindow { argument: Argument::new("window") };

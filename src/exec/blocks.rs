@@ -298,8 +298,7 @@ impl MessageBlock {
         true
     }
 
-    /// Unpacks a message of `bytes` bytes, which may be shorter than the block. MPI unpacks whole
-    /// elements only.
+    /// Unpacks a message of `bytes` bytes, which may be shorter than the block.
     ///
     /// # Safety
     /// As for `unpack`, for `bytes` bytes.
@@ -317,12 +316,8 @@ impl MessageBlock {
                 self.unpack_part(0..bytes, from);
                 return Ok(());
             };
-            let located = self.located();
-            // MPI has a negative size for elements whose size no number says
-            let size = usize::try_from(located.datatype.size()?).map_or(usize::MAX, |size| size.max(1));
-            let short = Located { count: to_int(bytes / size), ..located };
-            let from = std::slice::from_raw_parts(from, bytes / size * size);
-            passage.unpack(from, &short, loopback)
+            let from = std::slice::from_raw_parts(from, bytes);
+            passage.unpack_front(from, &self.located(), self.bytes, loopback)
         }
     }
 

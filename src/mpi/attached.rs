@@ -4,31 +4,38 @@
 //! address. The window is open to all as long as it lives (`MPI_Win_lock_all`). A source puts and
 //! flushes, and tells the target by other means, which then calls [`Attached::sync`].
 //!
-//! MPI forbids that attached ranges overlap. So ranges are counted: one that lies within another
-//! uses that one, and one that overlaps another in part is not attached. Nor is more than MPI is
+//! MPI forbids that attached ranges overlap. So one that lies within another that is in use shares
+//! its region, and one that overlaps a region otherwise is not attached. Nor is more than MPI is
 //! known to take.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::coll::{self, Reduction};
+use super::coll;
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_WIN_NULL};
 use super::passive::{Put, close_to_all, open_to_all, put};
-use super::{MPI_Aint, check};
-use crate::error::{Error, Result};
+use super::{MPI_Aint, check, together};
+use crate::error::Result;
 use crate::util::cast::to_int;
 
 /// Most regions. Open MPI (4.1 and 5.0) takes `osc_rdma_max_attach`, which is 64 if nobody sets it;
 /// the call that exceeds it fails, keeps a lock, and so makes the next one wait for ever.
 const MOST: usize = 32;
 
-/// Addresses of memory that is attached, and how many users it has.
+/// Addresses of memory that is attached, and the ranges in it that are in use. The memory around
+/// those may have been freed.
 #[derive(Debug)]
 struct Region {
     addresses: Range<usize>,
-    users: usize,
+    used: Vec<Range<usize>>,
+}
+
+impl Region {
+    fn uses(&self, addresses: &Range<usize>) -> bool {
+        self.used.iter().any(|used| contains(used, addresses))
+    }
 }
 
 /// The window. Freed by [`free`](Attached::free), as that is collective.
@@ -57,10 +64,8 @@ impl Attached {
         // SAFETY: a live communicator; the result is a local.
         let rc = unsafe { mpi_sys::MPI_Win_create_dynamic(RSMPI_INFO_NULL, comm.raw(), &mut window) };
         let made = check(rc, "MPI_Win_create_dynamic");
-        let [all] = coll::allreduce(comm, [i64::from(made.is_ok())], Reduction::Min)?;
-        if all == 0 {
-            // a window that others lack cannot be freed
-            return Ok(made.and_then(|()| Err(Error::Internal("MPI_Win_create_dynamic failed on another process".into()).into())));
+        if let Err(e) = together::agree(made, "MPI_Win_create_dynamic", comm)? {
+            return Ok(Err(e));
         }
         // SAFETY: a live window.
         check(unsafe { mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN) }, "MPI_Win_set_errhandler")?;
@@ -87,8 +92,8 @@ impl Attached {
     /// The bytes must be memory of this process until they are detached.
     pub unsafe fn attach(&self, addresses: &Range<usize>) -> bool {
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(region) = regions.iter_mut().find(|region| contains(&region.addresses, addresses)) {
-            region.users += 1;
+        if let Some(region) = regions.iter_mut().find(|region| region.uses(addresses)) {
+            region.used.push(addresses.clone());
             return true;
         }
         if regions.len() == MOST || regions.iter().any(|region| overlap(&region.addresses, addresses)) {
@@ -99,7 +104,7 @@ impl Attached {
         let rc = unsafe { mpi_sys::MPI_Win_attach(self.window, at, to_int::<MPI_Aint>(addresses.len())) };
         let attached = check(rc, "MPI_Win_attach").is_ok();
         if attached {
-            regions.push(Region { addresses: addresses.clone(), users: 1 });
+            regions.push(Region { addresses: addresses.clone(), used: vec![addresses.clone()] });
         }
         attached
     }
@@ -108,8 +113,11 @@ impl Attached {
     pub fn detach(&self, addresses: &Range<usize>) {
         let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(k) = regions.iter().position(|region| contains(&region.addresses, addresses)) else { return };
-        regions[k].users -= 1;
-        if regions[k].users > 0 {
+        let used = &mut regions[k].used;
+        if let Some(mine) = used.iter().position(|used| used == addresses) {
+            used.swap_remove(mine);
+        }
+        if !used.is_empty() {
             return;
         }
         let region = regions.swap_remove(k);

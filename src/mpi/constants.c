@@ -161,12 +161,36 @@ int mpixn_element(MPI_Datatype type) {
   return 0;
 }
 
+static int is_complex(MPI_Datatype type) {
+  if (type == MPI_C_FLOAT_COMPLEX || type == MPI_C_DOUBLE_COMPLEX || type == MPI_C_LONG_DOUBLE_COMPLEX) return 1;
+  if (type == MPI_COMPLEX || type == MPI_DOUBLE_COMPLEX) return 1;
+#ifdef MPI_COMPLEX8
+  if (type == MPI_COMPLEX8) return 1;
+#endif
+#ifdef MPI_COMPLEX16
+  if (type == MPI_COMPLEX16) return 1;
+#endif
+#ifdef MPI_COMPLEX32
+  if (type == MPI_COMPLEX32) return 1;
+#endif
+#ifdef MPI_CXX_FLOAT_COMPLEX
+  if (type == MPI_CXX_FLOAT_COMPLEX) return 1;
+#endif
+#ifdef MPI_CXX_DOUBLE_COMPLEX
+  if (type == MPI_CXX_DOUBLE_COMPLEX) return 1;
+#endif
+#ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
+  if (type == MPI_CXX_LONG_DOUBLE_COMPLEX) return 1;
+#endif
+  return 0;
+}
+
 /* what tells predefined datatypes of one size apart: their element, and further kinds; 0: anything
    else */
 int mpixn_kind(MPI_Datatype type) {
   int element = mpixn_element(type);
   if (element > 0) return element;
-  if (type == MPI_C_FLOAT_COMPLEX || type == MPI_C_DOUBLE_COMPLEX || type == MPI_COMPLEX || type == MPI_DOUBLE_COMPLEX) return 32;
+  if (is_complex(type)) return 32;
   if (type == MPI_2INT || type == MPI_2INTEGER) return 33;
   if (type == MPI_FLOAT_INT || type == MPI_DOUBLE_INT || type == MPI_LONG_DOUBLE_INT) return 34;
   if (type == MPI_LONG_INT || type == MPI_SHORT_INT) return 35;

@@ -37,20 +37,31 @@ struct Leftovers(Mutex<Vec<Message>>);
 
 static LEFTOVERS: OfProcess<Leftovers> = OfProcess::new();
 
+/// Drops the messages that have been sent, or that will not be: a failure is the receiver's to
+/// notice.
+pub fn forget_sent(messages: &mut Vec<Message>) {
+    // after MPI is finalized, no call is allowed and nothing is read any more
+    if super::is_usable() {
+        messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    } else {
+        messages.clear();
+    }
+}
+
 /// Hands over messages to complete while MPI is finalized.
 pub fn leave(mut messages: Vec<Message>) {
-    // after MPI is finalized, no call is allowed and nothing is read any more
-    if !super::is_usable() {
-        return;
-    }
-    messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    forget_sent(&mut messages);
     if messages.is_empty() {
         return;
     }
     // MPI drops the youngest first, and dropping this one needs liveness's
     let _ = liveness::card();
     match LEFTOVERS.get() {
-        Ok(kept) => kept.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
+        Ok(kept) => {
+            let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+            forget_sent(&mut kept);
+            kept.append(&mut messages);
+        }
         Err(_) if of_process::is_ending() => drop(Leftovers(Mutex::new(messages))),
         // MPI may still read it
         Err(_) => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
@@ -64,7 +75,7 @@ impl Drop for Leftovers {
             (Patience::default(), Backoff::new(super::resting(Pace::YIELDING)), Instant::now());
         loop {
             let before = messages.len();
-            messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+            forget_sent(&mut messages);
             if messages.is_empty() {
                 return;
             }

@@ -11,22 +11,21 @@
 //! its flag, by an atomic operation (`raise`); the target calls nothing but polls its flags
 //! (`flag`).
 //!
-//! Freeing a window is collective. What has not been freed when MPI is finalized is freed then, in
-//! the order in which the windows were made, which is the same on all processes that share two of
-//! them. A window with an epoch that never ends is left to MPI.
+//! Freeing a window is collective. What has not been freed when MPI is finalized is freed then
+//! (`together`). A window with an epoch that never ends is left to MPI.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::attached::Attached;
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_UINT64_T, RSMPI_WIN_NULL};
-use super::of_process::OfProcess;
 use super::op::Op;
 use super::passive::{Put, close_to_all, open_to_all, put};
-use super::{MPI_Aint, MPI_Group, check, liveness};
+use super::together::{self, Together};
+use super::{MPI_Aint, MPI_Group, check};
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_usize};
 
@@ -98,6 +97,8 @@ pub struct Flag {
 pub struct Landing {
     comm: Comm,
     window: mpi_sys::MPI_Win,
+    /// Its place among those that are freed together.
+    number: i64,
     memory: *mut u8,
     bytes: usize,
     target: Target,
@@ -109,18 +110,9 @@ pub struct Landing {
     freed: AtomicBool,
 }
 
-/// The windows of this process that have not been freed, oldest first.
-#[derive(Default)]
-struct Windows(Mutex<Vec<Arc<Landing>>>);
-
-static WINDOWS: OfProcess<Windows> = OfProcess::new();
-
-impl Drop for Windows {
-    fn drop(&mut self) {
-        for landing in std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)) {
-            // errors cannot be reported
-            let _ = landing.free_if_all(true);
-        }
+impl Together for Landing {
+    fn free_at_end(&self) {
+        let _ = self.free_if_all(true);
     }
 }
 
@@ -135,9 +127,7 @@ impl Landing {
     /// same on all processes. Where a process fails to make the first, none has it: the inner error
     /// says why.
     pub fn new(bytes: usize, target: Target, comm: Comm) -> Result<Result<Arc<Landing>>> {
-        // MPI drops the youngest first, and freeing windows needs liveness's
-        liveness::card()?;
-        let windows = WINDOWS.get()?;
+        together::prepare()?;
         // making a window blocks inside MPI: enter it only when all are here
         coll::barrier(&comm)?;
         coll::count(Some(&comm), 0);
@@ -149,11 +139,10 @@ impl Landing {
             let (bytes, at) = (to_int::<MPI_Aint>(bytes), (&raw mut memory).cast());
             check(mpi_sys::MPI_Win_allocate(bytes, 1, RSMPI_INFO_NULL, comm.raw(), at, &mut window), "MPI_Win_allocate")
         };
-        let [all] = coll::allreduce(&comm, [i64::from(made.is_ok())], Reduction::Min)?;
-        if all == 0 {
-            // a window that others lack cannot be freed
-            return Ok(made.and_then(|()| Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into())));
-        }
+        let number = match together::agree(made, "MPI_Win_allocate", &comm)? {
+            Ok(number) => number,
+            Err(e) => return Ok(Err(e)),
+        };
         // SAFETY: a live window.
         check(unsafe { mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN) }, "MPI_Win_set_errhandler")?;
         if target == Target::Passive {
@@ -173,9 +162,8 @@ impl Landing {
         }
         let attached = Attached::new(&comm)?.map_err(|e| e.to_string());
         let (open, freed) = (AtomicBool::new(false), AtomicBool::new(false));
-        let landing = Landing { comm, window, memory, bytes, target, attached, open, freed };
-        let landing = Arc::new(landing);
-        windows.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&landing));
+        let landing = Arc::new(Landing { comm, window, number, memory, bytes, target, attached, open, freed });
+        together::keep(number, Arc::clone(&landing) as Arc<dyn Together>)?;
         Ok(Ok(landing))
     }
 
@@ -199,11 +187,10 @@ impl Landing {
 
     /// Frees the window if no process `keeps` it, or has an epoch open, and returns true then.
     /// Collective.
-    pub fn free(self: &Arc<Self>, keeps: bool) -> Result<bool> {
+    pub fn free(&self, keeps: bool) -> Result<bool> {
         let freed = super::is_usable() && self.free_if_all(!keeps)?;
         if freed {
-            let windows = WINDOWS.get()?;
-            windows.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, self));
+            together::forget(self.number)?;
         }
         Ok(freed)
     }

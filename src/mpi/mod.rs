@@ -46,6 +46,7 @@ pub mod sink;
 mod split;
 pub mod start;
 pub mod tally;
+mod together;
 pub mod topology;
 pub mod window;
 

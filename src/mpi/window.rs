@@ -1,14 +1,16 @@
 //! A window of counters that all processes can add to.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_SUM, RSMPI_UINT64_T, RSMPI_UNEQUAL, RSMPI_WIN_NULL};
 use super::request::Request;
 use super::tally::Tally;
+use super::together::{self, Together};
 use super::{MPI_Aint, check};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::util::cast::to_int;
 
 unsafe extern "C" {
@@ -29,22 +31,32 @@ pub fn can_be_made(comm: &Comm) -> Result<bool> {
     Ok(result != RSMPI_UNEQUAL)
 }
 
-/// Counters on each process that all processes can add to; freed when dropped.
+/// Counters on each process that all processes can add to. Freed by [`free`](Counters::free), as
+/// that is collective, or else when MPI is finalized.
 #[derive(Debug)]
 pub struct Counters {
     window: mpi_sys::MPI_Win,
+    /// Its place among those that are freed together.
+    number: i64,
+    /// Outlives the window: in MPICH 4.0, a later window may be taken for one that outlives its
+    /// communicator.
+    comm: Arc<Comm>,
     me: u32,
+    freed: AtomicBool,
     /// Counts the operations of this process, if the environment asks for it.
     tally: Option<Arc<Tally>>,
 }
 
 // SAFETY: a handle, which may be used in any thread that may call MPI.
 unsafe impl Send for Counters {}
+// SAFETY: as above.
+unsafe impl Sync for Counters {}
 
 impl Counters {
     /// Makes `count` counters on each process, all 0. The window stays open for access by all
     /// (`MPI_Win_lock_all`). Collective; fails on all processes if it fails on one.
-    pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
+    pub fn new(count: usize, comm: &Arc<Comm>) -> Result<Arc<Counters>> {
+        together::prepare()?;
         // making a window blocks inside MPI: enter it only when all are here
         coll::barrier(comm)?;
         // SAFETY: a live communicator; results are locals. The memory is the window's, has the
@@ -62,17 +74,40 @@ impl Counters {
             if made.is_ok() {
                 memory.write_bytes(0, count);
             }
-            let [all] = coll::allreduce(comm, [i64::from(made.is_ok())], Reduction::Min)?;
-            if all == 0 {
-                // a window that others lack cannot be freed
-                made?;
-                return Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into());
-            }
-            let counters = Counters { window, me, tally: comm.tally().cloned() };
+            let number = together::agree(made, "MPI_Win_allocate", comm)??;
+            let (freed, tally) = (AtomicBool::new(false), comm.tally().cloned());
+            let counters = Arc::new(Counters { window, number, comm: Arc::clone(comm), me, freed, tally });
+            together::keep(number, Arc::clone(&counters) as Arc<dyn Together>)?;
             check(mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
             Ok(counters)
         }
+    }
+
+    /// Frees the window, unless a process is not `idle`: an exchange still runs there. Collective.
+    pub fn free(&self, idle: bool) -> Result<()> {
+        if super::is_usable() && self.free_if_all(idle)? {
+            together::forget(self.number)?;
+        }
+        Ok(())
+    }
+
+    /// Frees the window if all processes are idle, and returns true then.
+    fn free_if_all(&self, idle: bool) -> Result<bool> {
+        if self.freed.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let [all] = coll::allreduce(&self.comm, [i64::from(idle)], Reduction::Min)?;
+        if all == 1 {
+            let mut window = self.window;
+            self.freed.store(true, Ordering::Relaxed);
+            // SAFETY: a live window, which nobody uses any more.
+            unsafe {
+                check(mpi_sys::MPI_Win_unlock_all(window), "MPI_Win_unlock_all")?;
+                check(mpi_sys::MPI_Win_free(&mut window), "MPI_Win_free")?;
+            }
+        }
+        Ok(all == 1)
     }
 
     /// Counts an operation on one counter.
@@ -142,14 +177,8 @@ impl Counters {
     }
 }
 
-impl Drop for Counters {
-    fn drop(&mut self) {
-        if super::is_usable() {
-            // SAFETY: a live window, which no one else has. Errors cannot be reported.
-            unsafe {
-                mpi_sys::MPI_Win_unlock_all(self.window);
-                mpi_sys::MPI_Win_free(&mut self.window);
-            }
-        }
+impl Together for Counters {
+    fn free_at_end(&self) {
+        let _ = self.free_if_all(true);
     }
 }

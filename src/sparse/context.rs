@@ -4,10 +4,10 @@
 //! everything that runs on it own the context together.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
 use super::dispatch::{Resources, Run};
-use super::protocols::{inbox, rsx};
+use super::protocols::inbox;
 use super::receive_ring::ReceiveRing;
 use super::stats::Stats;
 use super::transport::{FIRST_PLAN_TAG, Transport};
@@ -21,6 +21,7 @@ use crate::mpi::barrier::Barrier;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
+use crate::mpi::window::Counters;
 use crate::mpi::{self, Communicator, message, window};
 use crate::observe;
 use crate::progress::{self, Outstanding};
@@ -90,6 +91,8 @@ pub type Shared = Arc<Guarded>;
 /// the caller's runs.
 pub struct Guarded {
     context: Mutex<ExchangeContext>,
+    /// The window of RSX, once it has been made.
+    counters: Arc<OnceLock<Arc<Counters>>>,
     /// True once the communicator has been freed.
     freed: Arc<AtomicBool>,
 }
@@ -103,7 +106,8 @@ unsafe impl Sync for Guarded {}
 impl Guarded {
     /// Guards the context of a communicator.
     fn new(context: ExchangeContext, comm: Communicator) -> Result<Shared> {
-        Ok(Arc::new(Guarded { context: Mutex::new(context), freed: freed_flag(comm)? }))
+        let counters = Arc::clone(context.resources.sums.counters());
+        Ok(Arc::new(Guarded { context: Mutex::new(context), counters, freed: freed_flag(comm)? }))
     }
 
     /// Locks the context.
@@ -124,18 +128,12 @@ impl Guarded {
     /// Frees the window, if there is one. A process whose exchange is still running cannot free its
     /// window: then no process frees it before MPI ends. Collective.
     pub fn free_window_if_idle(&self) {
-        let context = self.hold();
-        // once MPI has ended, there is no window left
-        if context.resources.sums.is_none() || !mpi::is_usable() {
-            return;
-        }
-        let (idle, comm) = (!context.running, Arc::clone(context.comm()));
-        // others may wait for the exchange that runs here, which needs the lock to go on
-        drop(context);
-        let all_idle = coll::allreduce(&comm, [i64::from(idle)], Reduction::Min);
-        if all_idle.is_ok_and(|[idle]| idle == 1) {
-            let sums = self.hold().resources.sums.take();
-            drop(sums);
+        if let Some(counters) = self.counters.get() {
+            // Whoever has the lock moves an exchange: under MPICH this thread may, whose step frees
+            // the communicator late. Others may wait for that exchange, which needs the lock.
+            let idle = self.hold_if_free().is_some_and(|context| !context.running);
+            // errors cannot be reported
+            let _ = counters.free(idle);
         }
     }
 
@@ -169,32 +167,16 @@ static MACHINE: Key<Loggp> = Key::new();
 /// Dropped when MPI is finalized.
 static AT_FINALIZE: OfProcess<Finalizer> = OfProcess::new();
 
-/// Cancels the receives that are posted in advance, and frees windows.
+/// Cancels the receives that are posted in advance.
 #[derive(Default)]
 struct Finalizer {
     contexts: Mutex<Vec<Weak<Guarded>>>,
-    /// Windows of communicators that were freed before their windows could be.
-    windows: Mutex<Vec<rsx::Sums>>,
 }
 
 impl Drop for Finalizer {
     fn drop(&mut self) {
         let all: Vec<Shared> = lock(&self.contexts).iter().filter_map(Weak::upgrade).collect();
-        let mut windows = std::mem::take(&mut *lock(&self.windows));
-        for context in &all {
-            let mut context = context.hold();
-            context.resources.close();
-            let sums = context.resources.sums.take();
-            // freeing a window takes all of its processes
-            match context.transport.comm.is_whole() {
-                Ok(()) => windows.extend(sums),
-                Err(_) => std::mem::forget(sums),
-            }
-        }
-        // Creating and freeing windows are both collective. All processes free them in the order of
-        // their creation, so that they cannot wait for one another in a cycle.
-        windows.sort_by_key(rsx::Sums::made);
-        windows.into_iter().for_each(drop);
+        all.iter().for_each(|context| context.hold().resources.close());
     }
 }
 
@@ -428,7 +410,8 @@ impl ExchangeContext {
             ProtocolReason::NoMemory
         } else if choice.protocol == Protocol::Rsx && !self.windows {
             ProtocolReason::NoWindow
-        } else if form == Form::Nonblocking && self.resources.lacks(choice.protocol) && hints.protocol.is_none() {
+        } else if form == Form::Nonblocking && hints.protocol.is_none() && self.resources.lacks(choice.protocol, hints.node_size)
+        {
             ProtocolReason::Local
         } else {
             return choice;
@@ -480,15 +463,6 @@ impl ExchangeContext {
 impl Drop for ExchangeContext {
     fn drop(&mut self) {
         self.resources.close();
-        if let Some(sums) = self.resources.sums.take() {
-            // none is made any more while MPI is finalized
-            let finalizer = if mpi::is_usable() { AT_FINALIZE.get_or_make(|| Ok(None)) } else { Ok(None) };
-            match finalizer.ok().flatten() {
-                Some(finalizer) if self.transport.comm.is_whole().is_ok() => lock(&finalizer.windows).push(sums),
-                // freeing a window takes all processes, and not all are alive
-                _ => std::mem::forget(sums),
-            }
-        }
         if self.running || self.next_choice.is_some() {
             // messages of an exchange that has failed, or whose start has, may still be in flight
             // in these buffers

@@ -19,7 +19,7 @@ pub struct Resources {
     /// The census of PCX.
     pub census: Option<Census>,
     /// The window of RSX.
-    pub sums: Option<rsx::Sums>,
+    pub sums: rsx::Sums,
     /// The crystal router.
     pub router: Option<crystal::Router>,
     /// The nodes and the router of NBX between nodes.
@@ -31,15 +31,23 @@ pub struct Resources {
 impl Resources {
     /// Wraps what is created with the context; the rest is created when first used.
     pub fn new(receives: ReceiveRing, inboxes: Option<inbox::Inboxes>) -> Resources {
-        Resources { receives: Some(receives), alltoall: None, census: None, sums: None, router: None, nodes: None, inboxes }
+        Resources {
+            receives: Some(receives),
+            alltoall: None,
+            census: None,
+            sums: rsx::Sums::default(),
+            router: None,
+            nodes: None,
+            inboxes,
+        }
     }
 
     /// Returns true if `protocol` would have to create a window or a map of nodes first, which
-    /// takes all processes.
-    pub fn lacks(&self, protocol: Protocol) -> bool {
+    /// takes all processes; `node_size` as for [`Run::make`].
+    pub fn lacks(&self, protocol: Protocol, node_size: Option<u32>) -> bool {
         match protocol {
-            Protocol::Rsx => self.sums.is_none(),
-            Protocol::NbxNode => self.nodes.is_none(),
+            Protocol::Rsx => self.sums.counters().get().is_none(),
+            Protocol::NbxNode => node_size.is_none() && !self.nodes.as_ref().is_some_and(nbx_node::NodeRouter::is_real),
             _ => false,
         }
     }
@@ -81,7 +89,7 @@ impl Run {
     pub fn make(protocol: Protocol, node_size: Option<u32>, transport: &mut Transport, resources: &mut Resources) -> Result<()> {
         match protocol {
             Protocol::NbxNode => nbx_node::Run::make(transport, &mut resources.nodes, node_size)?,
-            Protocol::Rsx => rsx::Run::make(transport, &mut resources.sums)?,
+            Protocol::Rsx => rsx::Run::make(transport, &resources.sums)?,
             _ => {}
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::coll::share_outcome;
 use crate::mpi::datatype::Owned as Datatype;
-use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
+use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 use crate::sparse;
 use crate::sparse::plan::Plan;
 
@@ -126,15 +126,16 @@ unsafe fn with_plan(
     body: impl FnOnce(&mut MPIX_Sparse_plan_object) -> Result<()>,
 ) -> c_int {
     // SAFETY: the caller vouches for the plan.
-    let (plan, user) = unsafe {
-        let plan = plan.as_mut();
-        let user = plan.as_ref().map_or_else(comm::world, |p| p.user.handler());
-        (plan, user)
-    };
-    boundary::call_on(function, user, || {
-        let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
-        body(plan.ok_or(null)?)
-    })
+    let plan = unsafe { plan.as_mut() };
+    let user = plan.as_ref().map(|plan| plan.user.clone());
+    boundary::call_on(
+        function,
+        || User::handler_of(user.as_ref()),
+        || {
+            let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
+            body(plan.ok_or(null)?)
+        },
+    )
 }
 
 impl MPIX_Sparse_plan_object {
@@ -215,18 +216,23 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_result(plan: MPIX_Sparse_plan, result:
 pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c_int {
     // SAFETY: the caller vouches for the pointer.
     let live = unsafe { plan.as_ref().and_then(|plan| plan.as_ref()) };
-    boundary::call_on("MPIX_Sparse_plan_free", live.map_or_else(comm::world, |p| p.user.handler()), || {
-        // SAFETY: as above; the plan is a box that `make_plan` made.
-        unsafe {
-            let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
-            match place.as_ref() {
-                None => {}
-                Some(p) if p.plan.is_active() => return Err(Error::Active { argument: Argument::new("plan") }.into()),
-                // MPI may still write into its memory, which stays
-                Some(p) if p.plan.is_broken() => *place = std::ptr::null_mut(),
-                Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
+    let user = User::handler_of(live.map(|plan| &plan.user));
+    boundary::call_on(
+        "MPIX_Sparse_plan_free",
+        || user,
+        || {
+            // SAFETY: as above; the plan is a box that `make_plan` made.
+            unsafe {
+                let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
+                match place.as_ref() {
+                    None => {}
+                    Some(p) if p.plan.is_active() => return Err(Error::Active { argument: Argument::new("plan") }.into()),
+                    // MPI may still write into its memory, which stays
+                    Some(p) if p.plan.is_broken() => *place = std::ptr::null_mut(),
+                    Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
+                }
+                Ok(())
             }
-            Ok(())
-        }
-    })
+        },
+    )
 }

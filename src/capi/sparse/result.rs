@@ -11,7 +11,7 @@ use crate::datatype::buffers::Located;
 use crate::datatype::pack::unpack_by_mpi;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{self, MPI_Aint, MPI_Count, comm, device};
+use crate::mpi::{self, MPI_Aint, MPI_Count, device};
 use crate::sparse::messages::{Arrivals, Arrived};
 use crate::util::cast::{to_int, to_usize};
 
@@ -292,25 +292,34 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
 pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_int {
     // SAFETY: the caller vouches for the pointer.
     let live = unsafe { result.as_ref().and_then(|result| result.as_ref()) };
-    boundary::call_on("MPIX_Sparse_free", live.map_or_else(comm::world, |r| r.user.handler()), || {
-        // SAFETY: as above; the result is a box that `finish` made.
-        unsafe {
-            let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
-            match place.as_ref() {
-                None => {}
-                Some(result) if result.of_plan => return Err(Error::OfPlan.into()),
-                Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
+    let user = User::handler_of(live.map(|result| &result.user));
+    boundary::call_on(
+        "MPIX_Sparse_free",
+        || user,
+        || {
+            // SAFETY: as above; the result is a box that `finish` made.
+            unsafe {
+                let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
+                match place.as_ref() {
+                    None => {}
+                    Some(result) if result.of_plan => return Err(Error::OfPlan.into()),
+                    Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
+                }
+                Ok(())
             }
-            Ok(())
-        }
-    })
+        },
+    )
 }
 
 unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MPIX_Sparse_result_object) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the result.
     let result = unsafe { result.as_ref() };
-    boundary::call_on(function, result.map_or_else(comm::world, |r| r.user.handler()), || {
-        let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
-        body(result.ok_or(null)?)
-    })
+    boundary::call_on(
+        function,
+        || User::handler_of(result.map(|result| &result.user)),
+        || {
+            let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
+            body(result.ok_or(null)?)
+        },
+    )
 }

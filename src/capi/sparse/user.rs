@@ -20,12 +20,11 @@ impl User {
         User { comm, freed: Arc::clone(context.freed()) }
     }
 
-    /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the user's has been
-    /// freed.
-    pub fn handler(&self) -> Communicator<'static> {
-        let is_freed = self.freed.load(Ordering::Relaxed);
+    /// The communicator on which errors of an object are reported: `MPI_COMM_WORLD` if there is no
+    /// object, or once the user's communicator has been freed.
+    pub fn handler_of(user: Option<&User>) -> Communicator<'static> {
+        let live = user.filter(|user| !user.freed.load(Ordering::Relaxed));
         // SAFETY: the maker vouches for the handle, which has not been freed.
-        let user = if is_freed { None } else { unsafe { Communicator::from_raw(self.comm) } };
-        user.unwrap_or_else(comm::world)
+        live.and_then(|user| unsafe { Communicator::from_raw(user.comm) }).unwrap_or_else(comm::world)
     }
 }

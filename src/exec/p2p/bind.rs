@@ -102,8 +102,9 @@ impl P2p {
     pub(super) fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Places> {
         self.fold = None;
         match buffers.op {
-            Some(op) => self.lay_out_fold(op, buffers),
-            None => Ok(Places::NONE),
+            // without blocks, operator and type mean nothing
+            Some(op) if !self.sorted.arrivals.is_empty() => self.lay_out_fold(op, buffers),
+            _ => Ok(Places::NONE),
         }
     }
 

@@ -17,7 +17,8 @@ impl P2p {
 
     /// Starts the bound call.
     pub(super) fn start_ahead(&mut self, window: &mut Window) {
-        (window.posted, window.finished, window.sending) = (0, 0, 0);
+        (window.posted, window.finished) = (0, 0);
+        window.in_flight.clear();
         for _ in 0..window.rounds.min(self.sorted.rounds.len()) {
             self.post_ahead(window);
         }
@@ -40,15 +41,14 @@ impl P2p {
     /// sends of all rounds are complete.
     fn send_ahead(&mut self, window: &mut Window) -> bool {
         loop {
-            while window.sending < self.round && self.sent(window, window.sending) {
-                window.sending += 1;
-            }
-            if self.round == self.sorted.rounds.len() {
-                return window.sending == self.round;
-            }
             // a round may be complete before an earlier one, whose target is late
-            let in_flight = (window.sending..self.round).filter(|&r| !self.sent(window, r)).count();
-            if in_flight >= window.rounds {
+            let mut in_flight = std::mem::take(&mut window.in_flight);
+            in_flight.retain(|&r| !self.sent(window, r));
+            window.in_flight = in_flight;
+            if self.round == self.sorted.rounds.len() {
+                return window.in_flight.is_empty();
+            }
+            if window.in_flight.len() >= window.rounds {
                 return false;
             }
             self.post_ahead(window);

@@ -59,6 +59,7 @@ impl P2p {
             self.post_window(window, (self.round + window.rounds).min(self.sorted.rounds.len()));
         }
         let requests = &mut window.sends[self.round];
+        window.in_flight.push(self.round);
         self.round += 1;
         self.pack(packs);
         std::mem::swap(&mut self.requests, requests);

@@ -35,8 +35,8 @@ pub(super) struct Window {
     pub(super) posted: usize,
     /// The number of rounds that are finished: received, unpacked and reduced.
     pub(super) finished: usize,
-    /// The first round that has sends in flight, if any has.
-    pub(super) sending: usize,
+    /// The rounds that have sends in flight, in ascending order.
+    pub(super) in_flight: Vec<usize>,
 }
 
 impl Window {
@@ -59,7 +59,7 @@ impl Window {
             sends: lists(|op| matches!(op, Op::Send { .. })),
             posted: 0,
             finished: 0,
-            sending: 0,
+            in_flight: Vec::with_capacity(schedule.rounds().min(rounds as usize)),
         })
     }
 }
@@ -72,7 +72,8 @@ impl Window {
         round: usize,
     ) -> (impl Iterator<Item = (usize, &mut Requests)>, impl Iterator<Item = (usize, &mut Requests)>) {
         let receives = self.receives.iter_mut().enumerate().take(self.posted).skip(self.finished);
-        (receives, self.sends.iter_mut().enumerate().take(round).skip(self.sending))
+        let sending = self.in_flight.first().map_or(round, |&first| first);
+        (receives, self.sends.iter_mut().enumerate().take(round).skip(sending))
     }
 
     /// Returns true if the receive at `position` of round `r` is complete.

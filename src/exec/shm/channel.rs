@@ -169,7 +169,8 @@ unsafe impl Sync for Channels {}
 
 impl Drop for Channels {
     fn drop(&mut self) {
-        let detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let mut detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
+        finalize::forget_sent(&mut detached);
         if !detached.is_empty() {
             // the receivers of these must not take this process for dead
             std::mem::forget(Arc::clone(&self.segment));
@@ -364,8 +365,7 @@ impl Channels {
     pub fn detach(&self, sent: finalize::Message) {
         let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
         detached.push(sent);
-        // a failure is the receiver's to notice
-        detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+        finalize::forget_sent(&mut detached);
     }
 
     /// Most bytes of a message that goes through a cell whatever its sender and receiver do, if

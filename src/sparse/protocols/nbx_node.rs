@@ -51,6 +51,11 @@ impl NodeRouter {
         let router = Router::new(Arc::clone(comm), places, |place| own[place as usize], Tag::NodeRouter.number(0));
         Ok(NodeRouter { nodes, place, router, assumed })
     }
+
+    /// True if the map is that of the real nodes.
+    pub fn is_real(&self) -> bool {
+        self.assumed.is_none()
+    }
 }
 
 const WORD: usize = size_of::<u64>();

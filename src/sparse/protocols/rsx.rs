@@ -10,11 +10,9 @@
 //! rounds of the barrier, k messages, k probes; memory for two counters, none that grows with P, in
 //! a window that is created at first use. Source: DSDE, section 3.3.
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Result;
-use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{Mode, lend};
 use crate::mpi::window::Counters;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
@@ -23,20 +21,18 @@ use crate::sparse::transport::Transport;
 use crate::util::cast::to_usize;
 
 /// The counters of one communicator.
+#[derive(Default)]
 pub struct Sums {
-    counters: Counters,
-    /// Dropped after its window: in MPICH 4.0, a later window may be taken for one that outlives
-    /// its communicator.
-    _comm: Arc<Comm>,
+    /// Made at the first run.
+    counters: Arc<OnceLock<Arc<Counters>>>,
     /// The values that the counters had when they were last read, two exchanges ago.
     seen: [u64; 2],
-    made: Instant,
 }
 
 impl Sums {
-    /// Returns when the window was created.
-    pub fn made(&self) -> Instant {
-        self.made
+    /// The counters, once there are any.
+    pub fn counters(&self) -> &Arc<OnceLock<Arc<Counters>>> {
+        &self.counters
     }
 }
 
@@ -54,12 +50,10 @@ pub struct Run {
 
 impl Run {
     /// Makes the window at the first call, which is collective.
-    pub fn make(transport: &Transport, sums: &mut Option<Sums>) -> Result<()> {
-        if sums.is_none() {
-            let comm = &transport.comm;
-            let counters = Counters::new(2, comm)?;
-            let made = Instant::now();
-            *sums = Some(Sums { counters, _comm: Arc::clone(comm), seen: [0; 2], made });
+    pub fn make(transport: &Transport, sums: &Sums) -> Result<()> {
+        if sums.counters.get().is_none() {
+            // nobody else makes it: the caller has the sums
+            let _ = sums.counters.set(Counters::new(2, &transport.comm)?);
         }
         Ok(())
     }
@@ -68,8 +62,8 @@ impl Run {
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
-    pub unsafe fn start(transport: &mut Transport, sums: &mut Option<Sums>, sends: &Sends) -> Result<Run> {
-        let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
+    pub unsafe fn start(transport: &mut Transport, sums: &Sums, sends: &Sends) -> Result<Run> {
+        let Some(counters) = sums.counters.get() else { unreachable!("created by make") };
         let counter = to_usize(transport.parity);
         let mut additions = PendingSends::default();
         let (found, pending) = lend(vec![0u64; sends.list.len()], |found| {
@@ -89,19 +83,14 @@ impl Run {
     /// # Safety
     /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(
-        &mut self,
-        transport: &mut Transport,
-        sums: &mut Option<Sums>,
-        arrivals: &mut Arrivals,
-    ) -> Result<bool> {
+    pub unsafe fn progress(&mut self, transport: &mut Transport, sums: &mut Sums, arrivals: &mut Arrivals) -> Result<bool> {
         if !self.in_barrier {
             if !self.additions.complete()? {
                 return Ok(false);
             }
             // a completed request only says that the previous value has arrived; after that, there
             // is nothing left to wait for
-            let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
+            let Some(counters) = sums.counters.get() else { unreachable!("created by make") };
             counters.complete()?;
             transport.barrier.enter(self.mine.word(), &transport.comm)?;
             self.in_barrier = true;
@@ -111,9 +100,9 @@ impl Run {
                 return Ok(false);
             };
             transport.learn(Stats::from_word(largest));
-            let Some(Sums { counters, seen, .. }) = sums else { unreachable!("created by make") };
+            let Some(counters) = sums.counters.get() else { unreachable!("created by make") };
             let now = counters.own(self.counter)?;
-            self.missing = Some(now - std::mem::replace(&mut seen[self.counter], now));
+            self.missing = Some(now - std::mem::replace(&mut sums.seen[self.counter], now));
         }
         let missing = self.missing.as_mut().expect("counted above");
         Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)
