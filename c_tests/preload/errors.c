@@ -1,6 +1,7 @@
 /* Errors of which the library says what it knows. The argument says which: a block that is too
    long, in a `call` or a `request`, which ends the program; a `graph` for which the schedule of the
-   environment cannot be, beside a line for which it can. Two processes. */
+   environment cannot be, beside a line for which it can; a datatype among the `arguments` that is
+   none, which the call returns. Two processes. */
 #include "preload.h"
 
 int main(int argc, char **argv) {
@@ -19,6 +20,13 @@ int main(int argc, char **argv) {
     OK(MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, graph));
     CHECK(in[0] == 5 && in[1] == 6, "%d and %d came", in[0], in[1]);
     OK(MPI_Comm_free(&graph));
+    topology_free(&line);
+    return test_finish();
+  }
+  if (strcmp(what, "arguments") == 0) {
+    MPI_Comm_set_errhandler(line.comm, MPI_ERRORS_RETURN);
+    CHECK(MPI_Neighbor_alltoall(out, 4, MPI_INT, in, 4, MPI_DATATYPE_NULL, line.comm) != MPI_SUCCESS, "a null datatype");
+    OK(MPI_Neighbor_alltoall(out, 4, MPI_INT, in, 4, MPI_INT, line.comm));
     topology_free(&line);
     return test_finish();
   }

@@ -171,6 +171,11 @@ impl Blocks {
         }
     }
 
+    /// True if there is no buffer. With displacements in bytes null is `MPI_BOTTOM`.
+    pub fn lacks_buffer(&self) -> bool {
+        self.base.is_null() && !matches!(self.shape, Shape::General(..))
+    }
+
     /// True if an array is missing.
     pub fn lacks_arrays(&self) -> bool {
         match self.shape {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use crate::agree;
-use crate::blocks::{Block, Blocks, Sides};
+use crate::blocks::{Block, Blocks, Sides, is_in_place};
 use crate::errors::SUCCESS;
 use crate::state::State;
 
@@ -84,13 +84,14 @@ pub unsafe fn run(
 
 /// The blocks that the call writes; `None` if their description is invalid.
 unsafe fn blocks(side: &Blocks, exist: &[bool]) -> Option<Vec<Block>> {
-    if side.lacks_arrays() && exist.contains(&true) {
+    if (side.lacks_arrays() || is_in_place(side.base)) && exist.contains(&true) {
         return None;
     }
     // SAFETY: the caller vouches for the arrays, which are there.
-    let blocks = (0..exist.len()).filter(|&i| exist[i]).map(|i| unsafe { side.block(i) });
-    let blocks: Vec<Block> = blocks.filter(|block| block.count != 0).collect();
-    blocks.iter().all(|block| c_int::try_from(block.count).is_ok_and(|count| count > 0)).then_some(blocks)
+    let blocks = (0..exist.len()).filter(|&i| exist[i]).map(|i| unsafe { side.typed_block(i) });
+    let blocks: Vec<Block> = blocks.filter(|block| block.as_ref().is_none_or(|block| block.count != 0)).collect::<Option<_>>()?;
+    let are_valid = blocks.iter().all(|block| c_int::try_from(block.count).is_ok_and(|count| count > 0));
+    (are_valid && (blocks.is_empty() || !side.lacks_buffer())).then_some(blocks)
 }
 
 /// Packs blocks; `None` if they are too long or the MPI cannot pack them.
