@@ -170,9 +170,33 @@ static void described_within(void) {
   MPI_Op_free(&op);
 }
 
+/* how often an attribute of MPI_COMM_SELF, by which a program hears of MPI_Finalize, was deleted */
+static int deleted;
+static int count_deleted(MPI_Comm comm, int key, void *value, void *state) {
+  (void)comm, (void)key, (void)value, (void)state;
+  deleted++;
+  return MPI_SUCCESS;
+}
+
+/* communicators of one process are made and freed, and the program hears of none of them */
+static void of_one_process(void) {
+  int key, sum;
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, count_deleted, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, &deleted);
+  for (int k = 0; k < 3; k++) {
+    MPI_Comm comm = test_duplicate();
+    set_ring(comm, MPI_INFO_NULL);
+    OK(MPIX_Neighbor_reduce(&me, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm));
+    OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
+    MPI_Comm_free(&comm);
+  }
+  CHECK(deleted == 0, "an attribute was deleted %d times", deleted);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
+  of_one_process();
   many_lives();
   duplicates();
   early_free();

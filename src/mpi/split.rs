@@ -1,7 +1,7 @@
 //! Duplicates and parts of communicators.
 
 use super::comm::{self, Communicator, Owned};
-use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
 use super::request::Request;
 use super::{MPI_Comm, check, coll, liveness};
 use crate::error::Result;
@@ -30,15 +30,15 @@ impl Owned {
     }
 
     /// Makes a communicator that holds only the caller, and belongs to no other one. Local: the
-    /// form that blocks has nobody to wait for, and MPICH's other one can hang while other threads
-    /// make communicators.
+    /// call has nobody to wait for. A duplicate would have copies of the attributes by which
+    /// programs hear of `MPI_Finalize`, and MPICH's form that does not block can hang while other
+    /// threads make communicators.
     pub fn alone() -> Result<Owned> {
         super::require_world()?;
         coll::count(None, 0);
         let mut made = RSMPI_COMM_NULL;
         // SAFETY: a live communicator; the other handle is a local.
-        let rc = unsafe { mpi_sys::MPI_Comm_dup_with_info(comm::itself().raw(), RSMPI_INFO_NULL, &mut made) };
-        check(rc, "MPI_Comm_dup_with_info")?;
+        check(unsafe { mpi_sys::MPI_Comm_split(comm::itself().raw(), 0, 0, &mut made) }, "MPI_Comm_split")?;
         returning_errors(made)
     }
 

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::shm::peer_memory;
 use crate::util::backoff::NAP;
 use crate::util::cast::{to_int, to_usize};
+use crate::util::unique::unique;
 
 /// A process's doorbell. Ringing it wakes the process.
 #[derive(Debug, Clone, Copy)]
@@ -29,9 +30,20 @@ struct State {
     /// Number of rings, and the word that the kernel compares.
     rings: AtomicU32,
     asleep: AtomicU32,
-    /// The process that owns it, and the owner's address of it.
+    /// The process that owns it, and an address in its own memory with what is there.
     process: AtomicU32,
     address: AtomicU64,
+    token: AtomicU64,
+}
+
+/// What a process that reads another's memory must find there. It is no shared memory: in another
+/// container, that may be at the same address in a process of the same number.
+static TOKEN: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the token, which is chosen at the first call.
+fn token() -> u64 {
+    let _ = TOKEN.compare_exchange(0, unique().cast_unsigned(), Ordering::Relaxed, Ordering::Relaxed);
+    TOKEN.load(Ordering::Relaxed)
 }
 
 impl Doorbell {
@@ -47,7 +59,8 @@ impl Doorbell {
     /// Makes the caller its owner.
     pub fn claim(&self) {
         self.state().process.store(std::process::id(), Ordering::Relaxed);
-        self.state().address.store(self.0.addr() as u64, Ordering::Relaxed);
+        self.state().token.store(token(), Ordering::Relaxed);
+        self.state().address.store(TOKEN.as_ptr().addr() as u64, Ordering::Relaxed);
     }
 
     /// Returns the process that has claimed it.
@@ -57,15 +70,14 @@ impl Doorbell {
 
     /// Returns true if the kernel lets the caller read the memory of the owner, who has claimed it.
     pub fn reads_owner(&self) -> bool {
-        let address = self.state().address.load(Ordering::Relaxed);
+        let (address, token) = (self.state().address.load(Ordering::Relaxed), self.state().token.load(Ordering::Relaxed));
         let mut word = 0u64;
         let own = peer_memory::span((&raw mut word).cast(), size_of::<u64>());
-        let at = to_usize(address) + std::mem::offset_of!(State, address);
-        let other = peer_memory::span(std::ptr::without_provenance_mut(at), size_of::<u64>());
+        let other = peer_memory::span(std::ptr::without_provenance_mut(to_usize(address)), size_of::<u64>());
         // SAFETY: writes a local variable.
         let read = unsafe { peer_memory::read(self.owner(), &[own], &[other]) };
         // in another container, the number may be another process's
-        read.is_ok_and(|bytes| bytes == size_of::<u64>()) && word == address
+        read.is_ok_and(|bytes| bytes == size_of::<u64>()) && word == token
     }
 
     #[inline]
@@ -227,8 +239,7 @@ mod tests {
         let permitted = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) } == 1;
         assert_eq!(doorbell.reads_owner(), permitted);
         // a process with the same number in another container has something else there
-        let elsewhere = [u64::MAX; size_of::<State>() / 8];
-        memory.address.store(elsewhere.as_ptr().addr() as u64, Ordering::Relaxed);
+        memory.token.store(token() ^ 2, Ordering::Relaxed);
         assert!(!doorbell.reads_owner());
     }
 }
