@@ -88,7 +88,7 @@ pub struct ExchangeContext {
 pub type Shared = Arc<Guarded>;
 
 /// A context behind a lock. The lock is held for a single step at a time, and never while code of
-/// the caller's runs.
+/// the caller's runs, but that MPICH may free a communicator in such a step, with its attributes.
 pub struct Guarded {
     context: Mutex<ExchangeContext>,
     /// The window of RSX, once it has been made.
