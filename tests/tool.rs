@@ -618,7 +618,7 @@ fn info_names_the_files_that_the_library_reads() {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let node = Node::new(host.trim());
     std::fs::write(cache.join(node.file()), node.text(65536)).unwrap();
-    let place = Place::new("Open MPI v4.1.4", ["node017", "node3"], 2);
+    let place = Place::new("Open MPI v4.1.4", ["node017", "node3"], [2, 16]);
     let machine = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
     std::fs::write(cache.join(place.file()), place.text(&machine)).unwrap();
     std::fs::write(config.join("loggp"), machine.to_string()).unwrap();

@@ -35,8 +35,8 @@ pub unsafe fn call<'a>(function: &str, comm: MPI_Comm, body: impl FnOnce(Communi
     }
 }
 
-/// Runs the body of a function whose errors go to the communicator that `on` names after it: the
-/// user may have freed one while the body waited.
+/// Runs the body of a function whose errors go to the communicator that `on` names then: the user
+/// may have freed one while the body waited.
 pub fn call_on(function: &str, on: impl FnOnce() -> Communicator<'static>, body: impl FnOnce() -> Result<()>) -> c_int {
     mpi::family::require(function);
     match catch(body) {

@@ -137,15 +137,12 @@ fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Resul
 unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Shared) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the window, whose object is never freed.
     let window = unsafe { window.as_ref() };
-    boundary::call_on(
-        function,
-        || window.map_or_else(comm::world, handler),
-        || {
-            let null = || Error::NullHandle { argument: Argument::new("window"), null: "NULL", class: Class::Arg };
-            let freed = || Error::FreedWindow { argument: Argument::new("window") };
-            body(window.ok_or_else(null)?.window.as_ref().ok_or_else(freed)?)
-        },
-    )
+    let on = || window.map_or_else(comm::world, handler);
+    boundary::call_on(function, on, || {
+        let null = || Error::NullHandle { argument: Argument::new("window"), null: "NULL", class: Class::Arg };
+        let freed = || Error::FreedWindow { argument: Argument::new("window") };
+        body(window.ok_or_else(null)?.window.as_ref().ok_or_else(freed)?)
+    })
 }
 
 /// Returns the communicator whose error handler takes a window's errors.

@@ -112,7 +112,7 @@ fn place(comm: &Comm, peer: u32, first: u32) -> Result<Place> {
     };
     let [nodes] = coll::allreduce(comm, [u64::from(first == comm.rank()?)], Reduction::Sum)?;
     let (first, second) = (name(0)?, name(peer)?);
-    Ok(Place::new(&mpi::library_version(), [&first, &second], nodes))
+    Ok(Place::new(&mpi::library_version(), [&first, &second], [nodes, u64::from(comm.size()?).div_ceil(nodes.max(1))]))
 }
 
 /// What process 0 remembers of a place, or finds in its file. Collective: a broadcast.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! # mpi: Open MPI v4.1.4, package: Debian OpenMPI
-//! # nodes: node#, node#; 8 or more
+//! # nodes: node#, node#; 8 or more, of 16 or more processes
 //! latency = 9.9  # L, microseconds
 //! ...
 //! ```
@@ -32,15 +32,16 @@ pub(super) const LONGEST: f64 = 1e9;
 pub struct Place {
     mpi: String,
     nodes: [String; 2],
-    count: u64,
+    counts: [u64; 2],
 }
 
 impl Place {
     /// Messages by an MPI library of this version between two nodes of these names. Nodes whose
-    /// names differ only in numbers are alike. `count` nodes share the network; numbers of nodes
-    /// with the same logarithm, rounded down, are alike.
-    pub fn new(mpi: &str, nodes: [&str; 2], count: u64) -> Place {
-        Place { mpi: line(mpi), nodes: nodes.map(pattern), count: 1 << count.max(1).ilog2() }
+    /// names differ only in numbers are alike. `counts`: how many nodes share the network, and how
+    /// many processes a node, as one alone may not fill its link; numbers with the same logarithm,
+    /// rounded down, are alike.
+    pub fn new(mpi: &str, nodes: [&str; 2], counts: [u64; 2]) -> Place {
+        Place { mpi: line(mpi), nodes: nodes.map(pattern), counts: counts.map(|count| 1 << count.max(1).ilog2()) }
     }
 
     /// The name of its file.
@@ -71,7 +72,8 @@ impl Place {
 
     /// What the place is, as comments of a file.
     pub(super) fn comments(&self) -> String {
-        format!("# mpi: {}\n# nodes: {}, {}; {} or more\n", self.mpi, self.nodes[0], self.nodes[1], self.count)
+        let ([a, b], [nodes, processes]) = (&self.nodes, self.counts);
+        format!("# mpi: {}\n# nodes: {a}, {b}; {nodes} or more, of {processes} or more processes\n", self.mpi)
     }
 }
 
@@ -140,26 +142,27 @@ mod tests {
         Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
 
     fn place() -> Place {
-        Place::new("Open MPI v4.1.4", ["node017.site", "node3"], 8)
+        Place::new("Open MPI v4.1.4", ["node017.site", "node3"], [8, 16])
     }
 
     #[test]
     fn a_file_gives_back_what_was_measured() {
         let text = place().text(&MEASURED);
         assert_eq!(place().read(&text), Ok(MEASURED));
-        assert!(text.contains("\n# mpi: Open MPI v4.1.4\n# nodes: node#, node#; 8 or more\n"), "{text}");
-        assert_eq!(place(), Place::new("Open MPI v4.1.4", ["node1", "node001"], 15));
+        assert!(text.contains("\n# mpi: Open MPI v4.1.4\n# nodes: node#, node#; 8 or more, of 16 or more processes\n"), "{text}");
+        assert_eq!(place(), Place::new("Open MPI v4.1.4", ["node1", "node001"], [15, 16]));
     }
 
     #[test]
     fn a_file_of_another_place_does_not_count() {
         let text = place().text(&MEASURED);
         for other in [
-            Place::new("Open MPI v4.1.5", ["node1", "node2"], 8),
-            Place::new("Open MPI v4.1", ["node1", "node2"], 8),
-            Place::new("Open MPI v4.1.4", ["login", "node2"], 8),
-            Place::new("Open MPI v4.1.4", ["node1", "gpu2"], 8),
-            Place::new("Open MPI v4.1.4", ["node1", "node2"], 16),
+            Place::new("Open MPI v4.1.5", ["node1", "node2"], [8, 16]),
+            Place::new("Open MPI v4.1", ["node1", "node2"], [8, 16]),
+            Place::new("Open MPI v4.1.4", ["login", "node2"], [8, 16]),
+            Place::new("Open MPI v4.1.4", ["node1", "gpu2"], [8, 16]),
+            Place::new("Open MPI v4.1.4", ["node1", "node2"], [16, 16]),
+            Place::new("Open MPI v4.1.4", ["node1", "node2"], [8, 1]),
         ] {
             assert_eq!(other.read(&text), Err("it is of another MPI, or of other nodes".into()), "{other:?}");
         }
@@ -188,12 +191,12 @@ mod tests {
 
     #[test]
     fn names_are_one_line_and_files_are_few() {
-        let odd = Place::new("a\nlatency = 1\n", ["b\r\nc", &"x".repeat(9999)], 8);
+        let odd = Place::new("a\nlatency = 1\n", ["b\r\nc", &"x".repeat(9999)], [8, 16]);
         assert_eq!(odd.comments().lines().count(), 2);
         assert!(odd.comments().len() < 1000);
         assert_eq!(odd.read(&odd.text(&MEASURED)), Ok(MEASURED));
         for n in 0..1000 {
-            let file = Place::new(&n.to_string(), ["a", "b"], 8).file();
+            let file = Place::new(&n.to_string(), ["a", "b"], [8, 16]).file();
             assert!(file.strip_prefix("loggp-").unwrap().parse::<u64>().unwrap() < FILES);
         }
     }

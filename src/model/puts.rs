@@ -223,7 +223,7 @@ mod tests {
     const WAY: Way = Way { notice: Notice::Epoch, between_nodes: true };
 
     fn place() -> Place {
-        Place::new("Open MPI v4.1.4", ["node017.site", "node3"], 8)
+        Place::new("Open MPI v4.1.4", ["node017.site", "node3"], [8, 16])
     }
 
     /// Messages that take 1 us and 1 us for each 1,000 bytes; each further one 0.5 us and as much
@@ -302,8 +302,8 @@ mod tests {
         assert_eq!(Times::from_numbers(times.numbers()), times);
         assert!(times.is_plausible());
         let others = [
-            (Place::new("Open MPI v4.1.5", ["node1", "node2"], 8), WAY),
-            (Place::new("Open MPI v4.1.4", ["node1", "login"], 8), WAY),
+            (Place::new("Open MPI v4.1.5", ["node1", "node2"], [8, 16]), WAY),
+            (Place::new("Open MPI v4.1.4", ["node1", "login"], [8, 16]), WAY),
             (place(), Way { notice: Notice::Flag, ..WAY }),
             (place(), Way { notice: Notice::Barrier, ..WAY }),
             (place(), Way { between_nodes: false, ..WAY }),

@@ -248,8 +248,8 @@ impl SendSide {
             let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype, extent, shape, names: &SEND, field: None };
             let mut list = Vec::with_capacity(n);
             for (i, target) in targets.iter().enumerate() {
-                let at = blocks.locate(i)?;
                 let Some(target) = target.rank else { continue };
+                let at = blocks.locate(i)?;
                 let bytes = length(at.count, size, || blocks.count_argument(i))?;
                 if is_null(&at, &blocks) && bytes > 0 && dense {
                     return Err(Error::NullBuffer { argument: Argument::new(SEND.buffer), count: at.count }.into());

@@ -366,32 +366,29 @@ unsafe fn complete<F>(
     unsafe {
         let live = request.as_mut().and_then(|r| r.as_mut());
         let user = live.as_ref().map(|request| request.user.clone());
-        boundary::call_on(
-            function,
-            || User::handler_of(user.as_ref()),
-            || {
-                let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
-                let live = live.ok_or(null)?;
-                let flag = flag?;
-                let place = Results::one("result", result)?;
-                let outstanding = Arc::clone(&live.context.hold().outstanding);
-                outstanding.advance();
-                let (progressed, ended) = {
-                    let mut exchange = live.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-                    (progress(&mut exchange, flag), exchange.has_ended())
-                };
-                if !ended {
-                    // one that has stopped is not moved further, but MPI may still use its memory
-                    return progressed.map(drop).inspect_err(|_| outstanding.remove(&live.exchange));
-                }
-                let mut done = Box::from_raw(std::ptr::replace(request, std::ptr::null_mut()));
-                outstanding.remove(&done.exchange);
-                progressed?;
-                let kind = std::mem::replace(&mut done.kind, ReceiveType::bytes());
-                let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
-                finish(&mut exchange, (kind, done.user.clone()), place)
-            },
-        )
+        let on = move || User::handler_of(user.as_ref());
+        boundary::call_on(function, on, || {
+            let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
+            let live = live.ok_or(null)?;
+            let flag = flag?;
+            let place = Results::one("result", result)?;
+            let outstanding = Arc::clone(&live.context.hold().outstanding);
+            outstanding.advance();
+            let (progressed, ended) = {
+                let mut exchange = live.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+                (progress(&mut exchange, flag), exchange.has_ended())
+            };
+            if !ended {
+                // one that has stopped is not moved further, but MPI may still use its memory
+                return progressed.map(drop).inspect_err(|_| outstanding.remove(&live.exchange));
+            }
+            let mut done = Box::from_raw(std::ptr::replace(request, std::ptr::null_mut()));
+            outstanding.remove(&done.exchange);
+            progressed?;
+            let kind = std::mem::replace(&mut done.kind, ReceiveType::bytes());
+            let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+            finish(&mut exchange, (kind, done.user.clone()), place)
+        })
     }
 }
 

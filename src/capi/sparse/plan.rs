@@ -128,14 +128,11 @@ unsafe fn with_plan(
     // SAFETY: the caller vouches for the plan.
     let plan = unsafe { plan.as_mut() };
     let user = plan.as_ref().map(|plan| plan.user.clone());
-    boundary::call_on(
-        function,
-        || User::handler_of(user.as_ref()),
-        || {
-            let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
-            body(plan.ok_or(null)?)
-        },
-    )
+    let on = move || User::handler_of(user.as_ref());
+    boundary::call_on(function, on, || {
+        let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
+        body(plan.ok_or(null)?)
+    })
 }
 
 impl MPIX_Sparse_plan_object {
@@ -217,22 +214,19 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c
     // SAFETY: the caller vouches for the pointer.
     let live = unsafe { plan.as_ref().and_then(|plan| plan.as_ref()) };
     let user = User::handler_of(live.map(|plan| &plan.user));
-    boundary::call_on(
-        "MPIX_Sparse_plan_free",
-        || user,
-        || {
-            // SAFETY: as above; the plan is a box that `make_plan` made.
-            unsafe {
-                let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
-                match place.as_ref() {
-                    None => {}
-                    Some(p) if p.plan.is_active() => return Err(Error::Active { argument: Argument::new("plan") }.into()),
-                    // MPI may still write into its memory, which stays
-                    Some(p) if p.plan.is_broken() => *place = std::ptr::null_mut(),
-                    Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
-                }
-                Ok(())
+    let on = || user;
+    boundary::call_on("MPIX_Sparse_plan_free", on, || {
+        // SAFETY: as above; the plan is a box that `make_plan` made.
+        unsafe {
+            let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
+            match place.as_ref() {
+                None => {}
+                Some(p) if p.plan.is_active() => return Err(Error::Active { argument: Argument::new("plan") }.into()),
+                // MPI may still write into its memory, which stays
+                Some(p) if p.plan.is_broken() => *place = std::ptr::null_mut(),
+                Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
             }
-        },
-    )
+            Ok(())
+        }
+    })
 }

@@ -293,33 +293,27 @@ pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_
     // SAFETY: the caller vouches for the pointer.
     let live = unsafe { result.as_ref().and_then(|result| result.as_ref()) };
     let user = User::handler_of(live.map(|result| &result.user));
-    boundary::call_on(
-        "MPIX_Sparse_free",
-        || user,
-        || {
-            // SAFETY: as above; the result is a box that `finish` made.
-            unsafe {
-                let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
-                match place.as_ref() {
-                    None => {}
-                    Some(result) if result.of_plan => return Err(Error::OfPlan.into()),
-                    Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
-                }
-                Ok(())
+    let on = || user;
+    boundary::call_on("MPIX_Sparse_free", on, || {
+        // SAFETY: as above; the result is a box that `finish` made.
+        unsafe {
+            let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
+            match place.as_ref() {
+                None => {}
+                Some(result) if result.of_plan => return Err(Error::OfPlan.into()),
+                Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
             }
-        },
-    )
+            Ok(())
+        }
+    })
 }
 
 unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MPIX_Sparse_result_object) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the result.
     let result = unsafe { result.as_ref() };
-    boundary::call_on(
-        function,
-        || User::handler_of(result.map(|result| &result.user)),
-        || {
-            let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
-            body(result.ok_or(null)?)
-        },
-    )
+    let on = || User::handler_of(result.map(|result| &result.user));
+    boundary::call_on(function, on, || {
+        let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
+        body(result.ok_or(null)?)
+    })
 }

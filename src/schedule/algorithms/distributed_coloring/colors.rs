@@ -13,35 +13,44 @@ pub(super) const WINDOW: u32 = 8;
 /// Number of trials before the palette starts to grow.
 const PATIENCE: u32 = 6;
 
-/// The colors that a target reports in a trial: words `start`, `start + 1`, ..., modulo `total`, of
-/// the palette below `limit`.
+/// The colors from which a source chooses in a trial: words `start`, `start + 1`, ..., modulo
+/// `total`, of the palette below `limit`.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub(super) limit: u32,
     pub(super) start: u32,
     pub(super) words: u32,
     pub(super) total: u32,
+    /// True if the target reports which of them are free there.
+    pub(super) reported: bool,
 }
 
 impl Window {
-    /// `degrees`: of the source and the target, each on the side of their common edges.
-    pub(super) fn new(source: Rank, target: Rank, degrees: [u32; 2], trial: u32) -> Window {
+    /// `degrees`: of the source and the target, each on the side of their `common` edges. A target
+    /// without other edges has nothing to report: the source knows its colors.
+    pub(super) fn new(source: Rank, target: Rank, degrees: [u32; 2], common: u32, trial: u32) -> Window {
         let limit = most_colors(degrees).min(degrees[0].max(degrees[1]) + growth(degrees, trial));
         let total = limit.div_ceil(32);
-        if total <= WINDOW {
-            return Window { limit, start: 0, words: total, total };
+        let reported = degrees[1] != common;
+        if total <= WINDOW || !reported {
+            return Window { limit, start: 0, words: total, total, reported };
         }
         // every word is reported within total / WINDOW trials, starting with a different one for
         // each pair
         let first = u64::from(below(draw([u64::from(source), u64::from(target), 0]), total));
         let start = to_u32((first + u64::from(trial) * u64::from(WINDOW)) % u64::from(total));
-        Window { limit, start, words: WINDOW, total }
+        Window { limit, start, words: WINDOW, total, reported }
     }
 
     /// Trials in which all words are reported, rounded up to a power of two: then the end of a
     /// longer period is that of all shorter ones, too.
     pub(super) fn period(&self) -> u32 {
-        if self.total <= WINDOW { 1 } else { self.total.div_ceil(WINDOW).next_power_of_two() }
+        if self.words == self.total { 1 } else { self.total.div_ceil(WINDOW).next_power_of_two() }
+    }
+
+    /// Words of a report.
+    pub(super) fn reported_words(&self) -> u32 {
+        if self.reported { self.words } else { 0 }
     }
 
     /// Number, within the palette, of the j-th word of the window.

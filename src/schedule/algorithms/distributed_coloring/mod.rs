@@ -51,7 +51,8 @@
 //! 32 bits, rounded up.
 //!
 //! A message reports colors of the pair's current palette only, at most 256 per step, and different
-//! ones in each step: the two ranks, the degrees and the step determine which. In half duplex,
+//! ones in each step: the two ranks, the degrees and the step determine which. A target all of
+//! whose edges are the pair's reports none: its source knows their colors. In half duplex,
 //! degrees count both directions, and a process refuses the colors that it proposes itself in the
 //! same step.
 //!

@@ -151,7 +151,7 @@ impl Negotiation {
                 0 => 1,
                 1 => 1 + 2 * p.edges as usize,
                 step if step % 2 == 0 => p.edges as usize,
-                _ => p.granted_words() + self.window(p, with_sources, self.trial() + 1).words as usize,
+                _ => p.granted_words() + self.window(p, with_sources, self.trial() + 1).reported_words() as usize,
             };
             Exchange { index, rank: p.rank, words }
         })
@@ -293,8 +293,8 @@ impl Negotiation {
     /// or this process and a target.
     fn window(&self, p: &Peer, with_source: bool, trial: u32) -> Window {
         match (with_source, self.degrees()) {
-            (true, [_, into]) => Window::new(p.rank, self.rank, [p.degree, into], trial),
-            (false, [out, _]) => Window::new(self.rank, p.rank, [out, p.degree], trial),
+            (true, [_, into]) => Window::new(p.rank, self.rank, [p.degree, into], p.edges, trial),
+            (false, [out, _]) => Window::new(self.rank, p.rank, [out, p.degree], p.edges, trial),
         }
     }
 
@@ -321,12 +321,14 @@ impl Negotiation {
         let mut end = 0;
         for p in &mut self.targets {
             p.window = end;
-            end += most_colors([out, p.degree]).div_ceil(32).min(WINDOW);
+            if p.degree != p.edges {
+                end += most_colors([out, p.degree]).div_ceil(32).min(WINDOW);
+            }
         }
         let mut windows = vec![0; end as usize];
         for p in &self.targets {
             let window = self.window(p, false, 1);
-            for j in 0..window.words {
+            for j in 0..window.reported_words() {
                 windows[(p.window + j) as usize] = bits_below(window.word(j), window.limit);
             }
         }
@@ -413,7 +415,7 @@ impl Negotiation {
         let (window, palette) = (self.window(p, false, self.next_trial()), self.palette(t, i));
         let there = (0..window.words).map(|j| {
             let w = window.word(j);
-            (w, self.windows[(p.window + j) as usize] & bits_in(w, &palette) & !word_of(&self.proposed, w))
+            (w, self.free_there(p, &window, j) & bits_in(w, &palette) & !word_of(&self.proposed, w))
         });
         let count: u32 = there.clone().map(|f| f.1.count_ones()).sum();
         for k in 0..count {
@@ -462,13 +464,19 @@ impl Negotiation {
         (self.choose(t, 0..rivals.min(end), drawn)).or_else(|| self.choose(t, rivals..end, 0))
     }
 
+    /// The j-th word of a window of colors that are free at a target, apart from those of edges
+    /// that both have.
+    fn free_there(&self, p: &Peer, window: &Window, j: u32) -> u32 {
+        if window.reported { self.windows[(p.window + j) as usize] } else { bits_below(window.word(j), window.limit) }
+    }
+
     /// Words of colors that are free here and at a target, with their numbers.
     fn free(&self, t: usize, palette: Range<u32>) -> impl Iterator<Item = (u32, u32)> + Clone + '_ {
         let p = &self.targets[t];
         let window = self.window(p, false, self.next_trial());
         (0..window.words).map(move |j| {
             let w = window.word(j);
-            (w, self.windows[(p.window + j) as usize] & !self.taken(0, w) & bits_in(w, &palette))
+            (w, self.free_there(p, &window, j) & !self.taken(0, w) & bits_in(w, &palette))
         })
     }
 

@@ -115,7 +115,8 @@ fn a_process_of_large_degree_finds_a_permutation() {
             let world = Graph::from_edges(n, &edges).neighborhoods();
             let (schedules, stats) = within(60, world.clone(), |world| run_all(world, &Tuning::default()));
             assert_eq!(check(&world, &schedules, false), (n - 1, n - 1));
-            assert!(stats.steps < 600, "{n} processes, {} steps", stats.steps);
+            // what the hub sends to has no other edges, and lets it choose at once
+            assert!(stats.steps < if from_hub { 10 } else { 600 }, "{n} processes, {} steps", stats.steps);
         }
     }
 }
