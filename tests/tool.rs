@@ -627,7 +627,7 @@ fn info_names_the_files_that_the_library_reads() {
     assert!(text.contains(&format!("LogGP parameters, {}: LogGP: {values}\n", config.join("loggp").display())), "{text}");
     assert!(text.contains(&format!("{}: from 65536 bytes on\n", cache.join(node.file()).display())), "{text}");
     let of = format!(
-        "{}: LogGP: {values} (mpi: Open MPI v4.1.4; nodes: node#, node#; 2 or more)\n",
+        "{}: LogGP: {values} (mpi: Open MPI v4.1.4; nodes: node#, node#; 2 or more, of 16 or more processes)\n",
         cache.join(place.file()).display()
     );
     assert!(text.contains(&of), "{text}");
