@@ -30,7 +30,7 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
 # addition and a reading of 8 bytes
 OPERATIONS = {
     ("4", "pcx_library"): f"15 MPI collectives of {15 * 3 * 4} bytes",
-    ("4", "rsx"): f"9 MPI collectives of 24 bytes, 30 one-sided operations of {30 * 8} bytes",
+    ("4", "rsx"): f"9 MPI collectives of 48 bytes, 30 one-sided operations of {30 * 8} bytes",
     ("5", "window"): "9 puts, 3 accumulates, 6 gets, 3 fetch-and-ops, 3 compare-and-swaps, 9 fences",
 }
 

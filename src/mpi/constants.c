@@ -161,27 +161,31 @@ int mpixn_element(MPI_Datatype type) {
   return 0;
 }
 
+/* complex numbers, in whatever language, of the MPIs that have them */
 static int is_complex(MPI_Datatype type) {
-  if (type == MPI_C_FLOAT_COMPLEX || type == MPI_C_DOUBLE_COMPLEX || type == MPI_C_LONG_DOUBLE_COMPLEX) return 1;
-  if (type == MPI_COMPLEX || type == MPI_DOUBLE_COMPLEX) return 1;
+  MPI_Datatype all[] = {
+      MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX,
 #ifdef MPI_COMPLEX8
-  if (type == MPI_COMPLEX8) return 1;
+      MPI_COMPLEX8,
 #endif
 #ifdef MPI_COMPLEX16
-  if (type == MPI_COMPLEX16) return 1;
+      MPI_COMPLEX16,
 #endif
 #ifdef MPI_COMPLEX32
-  if (type == MPI_COMPLEX32) return 1;
+      MPI_COMPLEX32,
 #endif
 #ifdef MPI_CXX_FLOAT_COMPLEX
-  if (type == MPI_CXX_FLOAT_COMPLEX) return 1;
+      MPI_CXX_FLOAT_COMPLEX,
 #endif
 #ifdef MPI_CXX_DOUBLE_COMPLEX
-  if (type == MPI_CXX_DOUBLE_COMPLEX) return 1;
+      MPI_CXX_DOUBLE_COMPLEX,
 #endif
 #ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
-  if (type == MPI_CXX_LONG_DOUBLE_COMPLEX) return 1;
+      MPI_CXX_LONG_DOUBLE_COMPLEX,
 #endif
+  };
+  for (int i = 0; i < (int)(sizeof all / sizeof *all); i++)
+    if (all[i] == type) return 1;
   return 0;
 }
 
