@@ -116,7 +116,7 @@ fn null_comm() -> Error {
 
 /// Makes an error's code, and keeps its text for `MPIX_Neighbor_error_string`. Drops the error.
 #[cold]
-#[expect(clippy::needless_pass_by_value, reason = "dropped here, as the caller's error handler may jump out")]
+#[expect(clippy::needless_pass_by_value, reason = "dropped: the caller's error handler may jump")]
 fn report<'a>(place: Place, comm: Communicator<'a>, error: Box<Error>) -> Failed<'a> {
     let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
     let reported = catch(|| {

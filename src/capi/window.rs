@@ -339,13 +339,12 @@ pub unsafe extern "C" fn MPIX_Sparse_window_flush(window: MPIX_Sparse_window) ->
 pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window) -> c_int {
     // SAFETY: the caller vouches for the pointer and the window.
     unsafe {
-        let object = window.as_mut().and_then(|place| place.as_mut());
-        // never freed
-        let kept = window.as_ref().map_or(std::ptr::null(), |&object| object.cast_const());
-        let on = || kept.as_ref().map_or_else(comm::world, handler);
+        // an object is never freed
+        let object = window.as_ref().map_or(std::ptr::null_mut(), |&object| object);
+        let on = || object.as_ref().map_or_else(comm::world, handler);
         boundary::call_on("MPIX_Sparse_window_free", on, || {
             let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
-            let Some(object) = object else { return Ok(()) };
+            let Some(object) = object.as_mut() else { return Ok(()) };
             let freed = || Error::FreedWindow { argument: Argument::new("window") };
             // an operator must not free the window that it is applied to, nor anything one in its
             // fence

@@ -62,7 +62,7 @@ pub fn keep(number: i64, one: Arc<dyn Together>) -> Result<()> {
 
 /// Has something that has been freed forgotten.
 pub fn forget(number: i64) -> Result<()> {
-    let forgotten = UNFREED.get()?.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
-    drop(forgotten);
+    // its communicator is freed without the lock
+    let _forgotten = UNFREED.get()?.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
     Ok(())
 }

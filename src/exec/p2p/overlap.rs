@@ -2,6 +2,7 @@
 
 use super::state::P2p;
 use super::window::Window;
+use crate::mpi::p2p::Requests;
 use crate::util::cast::to_u32;
 
 impl P2p {
@@ -25,8 +26,7 @@ impl P2p {
     }
 
     /// Returns true if the sends of a round are complete or have failed.
-    fn sent(&mut self, window: &mut Window, r: usize) -> bool {
-        let sends = &mut window.sends[r];
+    fn sent(&mut self, sends: &mut Requests, r: usize) -> bool {
         if sends.is_empty() {
             return true;
         }
@@ -42,9 +42,8 @@ impl P2p {
     fn send_ahead(&mut self, window: &mut Window) -> bool {
         loop {
             // a round may be complete before an earlier one, whose target is late
-            let mut in_flight = std::mem::take(&mut window.in_flight);
-            in_flight.retain(|&r| !self.sent(window, r));
-            window.in_flight = in_flight;
+            let Window { in_flight, sends, .. } = window;
+            in_flight.retain(|&r| !self.sent(&mut sends[r], r));
             if self.round == self.sorted.rounds.len() {
                 return window.in_flight.is_empty();
             }

@@ -317,13 +317,11 @@ impl Negotiation {
 
     /// Allocates the windows of the targets. Initially all colors are free.
     fn open_windows(&mut self) {
-        let out = self.degrees()[0];
         let mut end = 0;
-        for p in &mut self.targets {
-            p.window = end;
-            if p.degree != p.edges {
-                end += most_colors([out, p.degree]).div_ceil(32).min(WINDOW);
-            }
+        for t in 0..self.targets.len() {
+            self.targets[t].window = end;
+            // the palette is largest in the last trials
+            end += self.window(&self.targets[t], false, u32::MAX).reported_words();
         }
         let mut windows = vec![0; end as usize];
         for p in &self.targets {
