@@ -11,7 +11,7 @@
  * and, between 2 processes,
  *   floor    the exchange written by hand over a window of MPI_Win_allocate_shared: up to 56 bytes
  *            in the cache line of the flag that announces them, up to 512 KiB one copy into one of
- *            two halves and one out of it, longer messages through a ring of 8 chunks of 128 KiB,
+ *            two halves and one out of it, longer messages through a ring of 2 chunks of 256 KiB,
  *            reads and writes in turn. All blocks for the other process are one message, a halo's
  *            are packed into it by loops; blocks for the process itself are copied.
  *   packing  the loops of the halo alone: into private memory and out of it.
