@@ -72,10 +72,12 @@ static int is_long(int count, MPI_Datatype type) {
   return PMPI_Type_size(type, &size) == MPI_SUCCESS && (long)size * count >= LONG;
 }
 
-/* `trial`: each process is on a node of its own; long messages that the victim still sends */
+/* `trial`, and `trial_far`, where one survivor is no neighbor of the victim: each process is on a
+   node of its own; long messages that the victim still sends */
 static int trial_left;
+static int is_trial(void) { return is("trial") || is("trial_far"); }
 int MPI_Get_processor_name(char *name, int *length) {
-  if (!what || !is("trial")) return PMPI_Get_processor_name(name, length);
+  if (!what || !is_trial()) return PMPI_Get_processor_name(name, length);
   *length = sprintf(name, "node%d.site", test_rank);
   return MPI_SUCCESS;
 }
@@ -207,6 +209,12 @@ static int set_all_for(int operations, int without) {
   return MPIX_Neighborhood_set(operations, degree, list, MPI_UNWEIGHTED, degree, list, MPI_UNWEIGHTED, MPI_INFO_NULL, neighbors_on);
 }
 static int set_all(int without) { return set_all_for(MPIX_NEIGHBOR_ALLTOALL, without); }
+/* all are neighbors of process 0 alone */
+static int set_star(void) {
+  int all[8], degree = test_rank == 0 ? test_size - 1 : 1;
+  for (int k = 0; k < degree; k++) all[k] = test_rank == 0 ? k + 1 : 0;
+  return MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, degree, all, MPI_UNWEIGHTED, degree, all, MPI_UNWEIGHTED, MPI_INFO_NULL, neighbors_on);
+}
 
 static int alltoall(int bytes) {
   begin = MPI_Wtime();
@@ -720,6 +728,7 @@ int main(int argc, char **argv) {
     /* some of these are of the measurement, for which nothing can be counted from its beginning */
     if (is("learn")) calls_left = 60, set_all(0);
     if (is("trial")) calls_left = 0, trial_left = 5, set_all(0);
+    if (is("trial_far")) calls_left = 0, trial_left = 5, set_star();
     if (is("window_midway")) window_calls(100, 1);
     end_now();
   }
@@ -730,6 +739,7 @@ int main(int argc, char **argv) {
   begin = MPI_Wtime();
   if (is("finalize")) return finalize();
   if (is("set") || is("set_later") || is("set_third") || is("set_midway") || is("learn") || is("trial")) code = set_all(0);
+  else if (is("trial_far")) code = set_star();
   else if (is("messages")) code = alltoall(SHORT);
   else if (is("messages_long") || is("messages_midway")) code = alltoall(LONG);
   else if (is("refused")) code = refused_calls();

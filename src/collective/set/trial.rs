@@ -85,9 +85,10 @@ pub fn run(
     while bound.is_timed() {
         // SAFETY: as above; nothing else uses the buffers.
         match unsafe { bound.take_turn(&buffers) } {
-            // all go on, as nobody knows of the failure; but what comes next matches no more if a
-            // message was neither received nor replaced
-            Ok(Err(error)) if !matches!(*error, Error::Gone { .. }) && !comm.has_unmatched() => failed = failed.and(Err(error)),
+            // all go on, as nobody knows of the failure, nor that a neighbor of this process has
+            // ended, until all meet; but what comes next matches no more if a message was neither
+            // received nor replaced
+            Ok(Err(error)) if !comm.has_unmatched() => failed = failed.and(Err(error)),
             Ok(Ok(())) => {}
             Ok(Err(error)) | Err(error) => {
                 std::mem::forget((send, recv));
