@@ -648,6 +648,35 @@ static void stopped(void) {
   MPI_Comm_free(&comm);
 }
 
+/* process 1 cannot take part in the exchange that makes a plan: a receive is refused before it
+   begins, once, or its only message, and what takes that one's place, so that its call stops. There
+   is no plan, and all get an error */
+static void unplanned(const char *protocol, kind what, int most) {
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info = sparse_by(protocol);
+  int to = 0, one = 1, none = 0, value = 5;
+  MPIX_Sparse_plan plan = NULL;
+  MPIX_Sparse_result result = NULL;
+  OK(MPIX_Sparse_sources(0, NULL, info, comm, &result));
+  OK(MPIX_Sparse_free(&result));
+  failed = 0;
+  if (test_rank == 1) refusing = what, before = 0, times = most;
+  int code = MPIX_Sparse_plan_create(test_rank == 1, &to, &value, &one, &none, MPI_INT, MPI_INT, info, comm, &plan);
+  CHECK(code != MPI_SUCCESS && plan == NULL, "a plan of some processes");
+  CHECK(failed == (test_rank == 1 ? most : 0), "%d refused", failed);
+  refusing = NOTHING;
+  if (what == SENDS && test_rank == 1) {
+    sent s = refused_send;
+    OK(PMPI_Send(s.buffer, s.count, s.type, s.target, s.tag, s.comm));
+  } else if (what == RECEIVES) {
+    OK(MPIX_Sparse_plan_create(test_rank == 1, &to, &value, &one, &none, MPI_INT, MPI_INT, info, comm, &plan));
+    OK(MPIX_Sparse_plan_free(&plan));
+  }
+  MPI_Barrier(comm);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   if (test_size >= 2) fused(0), fused(1);
@@ -657,5 +686,6 @@ int main(int argc, char **argv) {
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
   if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(0, 0), unrouted(1, 0), unrouted(1, 1), stopped();
+  if (test_size >= 2) unplanned("nbx", RECEIVES, 1), unplanned("crystal", RECEIVES, 1), unplanned("pcx_library", SENDS, 2);
   return test_finish();
 }

@@ -6,7 +6,7 @@
 #include "test.h"
 
 /* what is refused, how many of it, and of which length (0: any); how many have been */
-typedef enum { NOTHING, SENDS, LAST, RECEIVES, SUMS } kind;
+typedef enum { NOTHING, SENDS, LAST, RECEIVES, BARRIERS, SUMS } kind;
 static kind refusing;
 static int times, length, refused;
 
@@ -24,7 +24,8 @@ int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int
 }
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   int posted = source == MPI_ANY_SOURCE && tag == MPI_ANY_TAG && count == 4032;
-  return posted && refuse(RECEIVES, count) ? MPI_ERR_OTHER : PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+  if (posted ? refuse(RECEIVES, count) : source != MPI_ANY_SOURCE && refuse(BARRIERS, count)) return MPI_ERR_OTHER;
+  return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
 }
 
 int MPI_Reduce_local(const void *in, void *inout, int count, MPI_Datatype type, MPI_Op op) {
@@ -210,24 +211,79 @@ static void operations(void) {
   FAILS_ON(MPIX_Sparse_window_free(&window), 1);
 }
 
-/* process 1 cannot apply an operation: nobody waits for what that would have returned, neither in a
-   flush nor in the fence */
-static void applied(int flushes) {
-  long double wide[2] = {1, 2}, one = 1, got = -1;
+static long double wide[2];
+
+static void begin_wide(void) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_node_size", "1");
   window = NULL;
+  wide[0] = 1, wide[1] = 2;
   OK(MPIX_Sparse_window_create(wide, 2, MPI_LONG_DOUBLE, info, comm, &window));
   MPI_Info_free(&info);
+}
+
+/* process 1 cannot apply an operation: nobody waits for what that would have returned, neither in a
+   flush, which says so, nor in the fence. Others are applied, also later ones of the same epoch */
+static void applied(int flushes) {
+  long double one = 1, got = -1, then = -1;
+  MPI_Aint second = 1;
+  begin_wide();
   refuse_at(1, SUMS, 1, 0);
-  int code = MPI_SUCCESS;
-  if (test_rank == 0) OK(MPIX_Sparse_window_fetch_and_op(&one, &got, 1, 1, &(MPI_Aint){1}, MPI_SUM, window));
-  if (test_rank == 0 && flushes) code = MPIX_Sparse_window_flush(window);
-  int then = MPIX_Sparse_window_fence(window);
-  CHECK((code != MPI_SUCCESS || then != MPI_SUCCESS) == (test_rank < 2), "flush: %d, fence: %s", code, test_message(then));
+  if (test_rank == 0) {
+    OK(MPIX_Sparse_window_fetch_and_op(&one, &got, 1, 1, &second, MPI_SUM, window));
+    if (flushes) {
+      CHECK(MPIX_Sparse_window_flush(window) != MPI_SUCCESS && got == 0, "got %Lg", got);
+      OK(MPIX_Sparse_window_fetch_and_op(&one, &then, 1, 1, &second, MPI_SUM, window));
+      OK(MPIX_Sparse_window_flush(window));
+      CHECK(then == 2, "got %Lg", then);
+      OK(MPIX_Sparse_window_get(&then, 1, 1, &second, window));
+    }
+  }
+  FAILS_ON(MPIX_Sparse_window_fence(window), 3);
   were_refused(1, 1);
-  MPIX_Sparse_window_free(&window);
+  CHECK(test_rank != 0 || !flushes || then == 3, "got %Lg", then);
+  CHECK(test_rank != 1 || wide[1] == 2 + flushes, "%Lg", wide[1]);
+  OK(MPIX_Sparse_window_fence(window));
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+/* the same for all of several batches, which process 1 meets in its fence. What process 2 puts
+   there in its last one is applied */
+static void applied_last(void) {
+  long double one = 1, other = 7;
+  MPI_Aint at[400];
+  begin_wide();
+  for (int i = 0; i < 400; i++) at[i] = i % 2;
+  refuse_at(1, SUMS, 2400, 0);
+  if (test_rank == 0)
+    for (int i = 0; i < 2400; i += 400) {
+      static long double ones[400];
+      for (int k = 0; k < 400; k++) ones[k] = one;
+      OK(MPIX_Sparse_window_accumulate(ones, 400, 1, at, MPI_SUM, window));
+    }
+  if (test_rank == 2) OK(MPIX_Sparse_window_put(&other, 1, 1, at, window));
+  MPI_Barrier(comm);
+  FAILS_ON(MPIX_Sparse_window_fence(window), 3);
+  CHECK(test_rank != 1 || refused > 1000, "%d refused", refused);
+  refusing = NOTHING;
+  CHECK(test_rank != 1 || (wide[0] == (test_size > 2 ? 7 : 1) && wide[1] == 2), "%Lg %Lg", wide[0], wide[1]);
+  OK(MPIX_Sparse_window_fence(window));
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+/* the exchange of process 1's last fence, in which the window is freed, cannot start: it joins the
+   others there, or if it cannot do that either, leaves them */
+static void freed(const char *protocol, int most) {
+  long got = -1;
+  OK(make_on_nodes(MPI_LONG, "1", protocol));
+  OK(MPIX_Sparse_window_fence(window));
+  if (test_rank == 0) OK(get(&got, test_size - 1, 7));
+  MPI_Barrier(comm);
+  refuse_at(1, BARRIERS, most, 0);
+  int code = MPIX_Sparse_window_free(&window);
+  CHECK(code == MPI_SUCCESS ? most == 1 && test_rank != 1 : most == 2 || test_rank == 1 || test_rank == 0, "%s", test_message(code));
+  were_refused(1, most);
   MPI_Barrier(comm);
 }
 
@@ -262,7 +318,8 @@ int main(int argc, char **argv) {
   last(0, 0), last(0, 1), last(2000, 0), last(2000, 1);
   if (test_size > 3) relayed();
   operations();
-  applied(0), applied(1);
+  applied(0), applied(1), applied_last();
+  freed("nbx", 1), freed("crystal", 1), freed("nbx", 2);
   made();
   MPI_Comm_free(&comm);
   return test_finish();

@@ -196,17 +196,6 @@ pub unsafe extern "C" fn MPIX_Neighborhood_reverse(from: c_int, to: c_int, info:
     }
 }
 
-/// Takes part in the exchange that the others may run although it could not start here: what comes
-/// next is no exchange, and they would wait for this process. It sends nothing.
-#[cold]
-fn join(shared: &Shared, hints: Option<&SparseHints>) {
-    if shared.hold().is_awaited() {
-        let exchange = Exchange::start_empty(shared, hints, Form::Blocking);
-        // the first error is the one that is reported
-        let _ = exchange.and_then(|mut exchange| exchange.wait());
-    }
-}
-
 /// Finds the sources of a neighborhood whose targets are known, by a sparse exchange. Collective,
 /// also for a process whose arguments are in error.
 unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Communicator) -> Result<Neighborhood> {
@@ -227,7 +216,10 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
     let (_, arrived) = lend(edges, |_| {
         // SAFETY: the edges outlive the exchange.
         let started = unsafe { Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking) };
-        let mut exchange = started.inspect_err(|_| join(&shared, hints.as_ref()))?;
+        let mut exchange = started.inspect_err(|_| {
+            // what comes next is no exchange, and the others would wait for this process
+            Exchange::join(&shared, hints.as_ref());
+        })?;
         match exchange.wait() {
             // a lost message: MPI is done with the others
             Err(loss) if exchange.has_ended() => Ok(Err(loss)),

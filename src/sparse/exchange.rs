@@ -64,6 +64,20 @@ impl Exchange {
         unsafe { Exchange::start(shared, hints, Sends::default(), form) }
     }
 
+    /// Takes part in the exchange that the others may run although it could not start here, with no
+    /// messages. Returns true if it has ended; its own errors do not count, as the first one is to
+    /// be reported.
+    #[cold]
+    pub fn join(shared: &Shared, hints: Option<&SparseHints>) -> bool {
+        if !shared.hold().is_awaited() {
+            return false;
+        }
+        Exchange::start_empty(shared, hints, Form::Blocking).is_ok_and(|mut exchange| {
+            let _ = exchange.wait();
+            exchange.has_ended()
+        })
+    }
+
     /// Starts an exchange. Every process of the communicator calls this. It is local, except for
     /// the first call with a protocol that needs a window or a map of nodes; a nonblocking exchange
     /// takes such a protocol only if a hint asks for it.
@@ -260,7 +274,7 @@ impl Exchange {
             check()?;
             match (backoff.rest(), &mut self.run) {
                 (Rest::None | Rest::Pause, _) => {}
-                (Rest::Sleep, Some(Run::Inbox(run))) if !outstanding.has_others(self.listed) => run.sleep(),
+                (Rest::Sleep, Some(Run::Inbox(run))) if run.may_sleep() && !outstanding.has_others(self.listed) => run.sleep(),
                 // this protocol rarely enters MPI, so that MPI does not yield the core
                 (_, Some(Run::Inbox(_))) => Rest::Yield.take(),
                 _ if yields => Rest::Yield.take(),

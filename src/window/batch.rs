@@ -60,8 +60,10 @@ pub enum Content {
     Urgent,
     /// The last operations of an epoch.
     Last,
-    /// Elements that operations return.
+    /// Elements that operations return, with zeros for those that could not be applied.
     Results,
+    /// Nothing: what the last operations of an epoch return does not come.
+    Lost,
     /// Nothing: the message acknowledges batches.
     Acknowledgement,
     /// The rank of a process that finalizes MPI with the window.
@@ -69,8 +71,15 @@ pub enum Content {
 }
 
 impl Content {
-    const ALL: [Content; 6] =
-        [Content::Operations, Content::Urgent, Content::Last, Content::Results, Content::Acknowledgement, Content::Over];
+    const ALL: [Content; 7] = [
+        Content::Operations,
+        Content::Urgent,
+        Content::Last,
+        Content::Results,
+        Content::Lost,
+        Content::Acknowledgement,
+        Content::Over,
+    ];
 }
 
 /// The beginning of each message.

@@ -1,5 +1,7 @@
 //! The end of an epoch, and of a window.
 
+use std::sync::Arc;
+
 use super::batch::{Batch, Content, Header, SPARE};
 use super::guarded::{Guarded, Held};
 use super::window::{OPERATIONS, Shared, Window};
@@ -106,12 +108,26 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
 /// As for [`fence`].
 pub unsafe fn free(window: &Shared) -> Result<()> {
     let outcome = {
-        let flushed = window.hold()?.flush();
+        let flushed = {
+            let mut window = window.hold()?;
+            // what a process says later would meet the receives of a later communicator
+            window.list_unacknowledged();
+            window.flush()
+        };
         // SAFETY: as above.
-        let fenced = unsafe { end_epoch(window, true) };
+        let mut fenced = unsafe { end_epoch(window, true) };
+        if is_awaited(window)? {
+            // its exchange could not start, and no later call joins the others there
+            // SAFETY: as above.
+            fenced = fenced.and(unsafe { end_epoch(window, true) });
+        }
         flushed.and(fenced)
     };
+    let left = is_awaited(window)?;
     let mut window = window.hold()?;
+    if left {
+        window.leave();
+    }
     window.outstanding.remove(&window.progress);
     let all_free = window.state.over.is_none();
     window.close();
@@ -119,6 +135,13 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
         window.exchanges.free_window_if_idle();
     }
     outcome
+}
+
+/// True if the others may be in the exchange that ends an epoch, which could not start here.
+fn is_awaited(window: &Shared) -> Result<bool> {
+    let exchanges = Arc::clone(&window.hold()?.exchanges);
+    let context = exchanges.hold();
+    Ok(context.is_awaited())
 }
 
 /// An epoch's end that has begun.
@@ -150,9 +173,9 @@ impl Window {
     /// processes, as nobody would serve the others meanwhile. `frees`: whether the caller frees the
     /// window, which all learn.
     fn begin_fence(&mut self, frees: bool) -> Result<Begun> {
-        let applied = self.state.apply_waiting(self.rank);
+        self.state.apply_waiting(self.rank);
         // the others are told
-        let lost = self.keep(applied).is_err() || self.failure.is_some();
+        let lost = self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
@@ -205,7 +228,9 @@ impl Held<'_, Window> {
             let is_there = |window: &mut Window| header.lost || window.state.peer(source).applied == header.before;
             ended = ended.and(self.wait_on(is_there));
             if !is_there(self) {
-                break;
+                // it may wait for results
+                ended = ended.and(self.state.tell_lost(source));
+                continue;
             }
             // the others wait for what their operations return
             let applied = self.state.apply_last(source, header, bytes, bytes.len() - SPARE);

@@ -18,6 +18,9 @@ use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::observe::{Medium, Record};
 use crate::util::cast::to_u32;
 
+/// How many messages that MPI still sends are passed over at a time.
+const PASSED_OVER: usize = 2;
+
 /// The tag of all messages.
 const TAG: i32 = 0;
 
@@ -42,6 +45,14 @@ struct Head {
 struct Sending {
     request: Request,
     batch: Batch,
+}
+
+/// The outcome of a batch.
+pub(super) struct Applied {
+    /// What its operations return, if any do.
+    results: Option<Batch>,
+    /// True if MPI could not apply one of them.
+    lost: bool,
 }
 
 /// A batch of the next epoch.
@@ -83,8 +94,11 @@ pub struct State {
     pub(super) awaited: usize,
     /// Processes whose results do not count any more in this epoch.
     given_up: Vec<u32>,
-    /// The first operation of another process that could not be applied, or was lost.
+    /// The first operation that could not be applied, or was lost, of this process's or on its
+    /// elements.
     pub loss: Option<Box<Error>>,
+    /// True if a process could not apply operations of this one, which no flush has said yet.
+    pub unapplied: bool,
     /// The last epoch that ends, and why, once processes have freed the window, or finalized MPI
     /// with it, and others have not.
     pub over: Option<(u32, Box<Error>)>,
@@ -125,6 +139,7 @@ impl State {
             awaited: 0,
             given_up: Vec::new(),
             loss: None,
+            unapplied: false,
             over: None,
             next: (rank + 1) % size,
             packed: Default::default(),
@@ -275,14 +290,18 @@ impl State {
         Ok(came)
     }
 
-    /// Takes back the batches that have been sent, in order.
+    /// Takes back batches that have been sent. A few that have not are passed over in a call, so
+    /// that one whose target stays away does not keep what is sent after it.
     pub fn reap(&mut self) -> Result<()> {
-        while let Some(first) = self.sending.front_mut()
-            && first.request.test()?
-        {
-            if let Some(sent) = self.sending.pop_front() {
-                self.recycle(sent.batch);
+        for _ in 0..PASSED_OVER.min(self.sending.len()) {
+            while let Some(first) = self.sending.front_mut()
+                && first.request.test()?
+            {
+                if let Some(sent) = self.sending.pop_front() {
+                    self.recycle(sent.batch);
+                }
             }
+            self.sending.rotate_left(usize::from(!self.sending.is_empty()));
         }
         Ok(())
     }
@@ -315,6 +334,7 @@ impl State {
             self.give_up_all();
         }
         self.given_up.clear();
+        self.unapplied = false;
         self.epoch = self.epoch.wrapping_add(1);
     }
 
@@ -322,7 +342,7 @@ impl State {
     #[cold]
     pub fn tell_lost(&mut self, source: u32) -> Result<()> {
         let (epoch, nothing) = (self.epoch, self.fresh(source));
-        self.answer(source, Head { content: Content::Results, lost: true, epoch }, nothing)
+        self.answer(source, Head { content: Content::Lost, lost: true, epoch }, nothing)
     }
 
     /// Notes that a process finalizes MPI with the window after an epoch, and tells the next
@@ -392,13 +412,19 @@ impl State {
             // also of the last epoch, whose end from there was lost and reported: batches are
             // counted, and their source may wait for results
             Content::Operations | Content::Urgent => self.apply_counted(source, header, bytes, length),
-            Content::Results if header.epoch != self.epoch || self.given_up.contains(&source) => Ok(()),
-            Content::Results if header.lost => {
+            Content::Results | Content::Lost if header.epoch != self.epoch || self.given_up.contains(&source) => Ok(()),
+            Content::Lost => {
                 self.note_lost(source, "the last operations on its elements were lost");
                 self.give_up(source);
                 Ok(())
             }
-            Content::Results => self.place(source, &bytes[HEADER..length]),
+            Content::Results => {
+                if header.lost {
+                    self.note_lost(source, "it could not apply operations on its elements");
+                    self.unapplied = true;
+                }
+                self.place(source, &bytes[HEADER..length])
+            }
             Content::Acknowledgement => Ok(()),
             Content::Over => {
                 self.note_over(bytes[HEADER..length].try_into().map_or(source, u32::from_ne_bytes), header.epoch);
@@ -430,33 +456,18 @@ impl State {
 
     /// Applies a batch of the current epoch and answers.
     fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
-        // a batch that cannot be applied is counted, too: nobody waits for it
-        let results = self.apply(source, Reader::new(bytes, length));
+        let Applied { results, lost } = self.apply(source, Reader::new(bytes, length));
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
-        let head = |content| Head { content, lost: false, epoch: header.epoch };
-        let results = match results {
-            Ok(results) => results,
-            Err(e) => {
-                // its source may wait for results, or for an answer
-                let told = if header.epoch == self.epoch {
-                    self.tell_lost(source)
-                } else {
-                    let empty = self.fresh(source);
-                    self.answer(source, head(Content::Acknowledgement), empty)
-                };
-                return Err(told.err().unwrap_or(e));
-            }
-        };
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
-        match results {
-            Some(results) => self.answer(source, head(Content::Results), results),
-            None if owed => {
-                let empty = self.fresh(source);
-                self.answer(source, head(Content::Acknowledgement), empty)
-            }
-            None => Ok(()),
-        }
+        let answer = match results {
+            Some(results) => Some((Content::Results, results)),
+            None if lost => Some((Content::Results, self.fresh(source))),
+            None if owed => Some((Content::Acknowledgement, self.fresh(source))),
+            None => None,
+        };
+        let head = |content| Head { content, lost, epoch: header.epoch };
+        answer.map_or(Ok(()), |(content, batch)| self.answer(source, head(content), batch))
     }
 
     /// Applies the last operations of a process in this epoch, and answers. All its batches have
@@ -466,12 +477,9 @@ impl State {
             self.note_lost(source, "operations on this process's elements were lost");
         }
         self.peer(source).acknowledge(header.applied);
-        let results = match self.apply(source, Reader::new(bytes, length)) {
-            Ok(results) => results,
-            // its source may wait for results
-            Err(e) => return self.tell_lost(source).and(Err(e)),
-        };
-        let head = Head { content: Content::Results, lost: false, epoch: header.epoch };
+        let Applied { results, lost } = self.apply(source, Reader::new(bytes, length));
+        let results = results.or_else(|| lost.then(|| self.fresh(source)));
+        let head = Head { content: Content::Results, lost, epoch: header.epoch };
         results.map_or(Ok(()), |results| self.answer(source, head, results))
     }
 
@@ -481,9 +489,10 @@ impl State {
         self.loss.get_or_insert_with(lost);
     }
 
-    /// Applies the operations of a message. Returns what they return.
-    pub(super) fn apply(&mut self, source: u32, mut reader: Reader) -> Result<Option<Batch>> {
-        let mut results = None;
+    /// Applies the operations of a message. The error of one that MPI cannot apply is that of the
+    /// epoch: the others are applied, and the process goes on serving.
+    pub(super) fn apply(&mut self, source: u32, mut reader: Reader) -> Applied {
+        let (mut results, mut lost) = (None, false);
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(source, group.operator);
             // elements without data return nothing
@@ -491,12 +500,12 @@ impl State {
                 results = Some(self.fresh(source));
             }
             let returned = results.as_mut().filter(|_| group.kind.returns());
-            if let Err(e) = self.apply_group(source, group, known, &mut reader, returned) {
-                results.into_iter().for_each(|results| self.recycle(results));
-                return Err(e);
+            if let Err(error) = self.apply_group(source, group, known, &mut reader, returned) {
+                lost = true;
+                self.loss.get_or_insert(error);
             }
         }
-        Ok(results)
+        Applied { results, lost }
     }
 
     /// Returns true if an operator that a process uses is ready. Otherwise the error is kept.
@@ -515,6 +524,7 @@ impl State {
         self.loss.get_or_insert(error);
     }
 
+    /// Applies a group. Returns the first error; what the operation would have returned is zeros.
     #[inline]
     fn apply_group(
         &mut self,
@@ -547,20 +557,26 @@ impl State {
             outside.into_iter().for_each(|index| self.refuse(source, index, true));
             return Ok(());
         }
+        let mut applied = Ok(());
         for k in 0..usize::from(group.elements) {
             let index = group.run.map_or_else(|| reader.index(), |run| run.index(k));
             let values = reader.values(group.kind.values() * size);
             let value = |part: usize| values.get(part * size..(part + 1) * size).unwrap_or_default();
-            let result = results.as_mut().map(|results| results.append(size));
+            let mut result = results.as_mut().map(|results| results.append(size));
             if known && index < self.elements.count {
+                let result = result.as_deref_mut();
                 // SAFETY: as above.
-                unsafe { self.apply_one(group.kind, group.operator, index, [value(0), value(1)], result) }?;
+                let done = unsafe { self.apply_one(group.kind, group.operator, index, [value(0), value(1)], result) };
+                if done.is_ok() {
+                    continue;
+                }
+                applied = applied.and(done);
             } else {
-                result.into_iter().for_each(|result| result.fill(0));
                 self.refuse(source, index, known);
             }
+            result.into_iter().for_each(|result| result.fill(0));
         }
-        Ok(())
+        applied
     }
 
     /// Notes that operations cannot be applied. Their results are zeros.

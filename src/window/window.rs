@@ -213,6 +213,15 @@ impl Window {
         self.close();
     }
 
+    /// Tells the others, which may wait for it at the end of an epoch, that this process leaves the
+    /// window.
+    #[cold]
+    pub(super) fn leave(&mut self) {
+        let last = self.state.epoch.wrapping_sub(1);
+        self.state.over = self.failure.clone().map(|why| (last, why));
+        self.state.tell_over(self.rank, last);
+    }
+
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their
     /// way, whose memory stays. Where not all processes free the window, its communicators stay,
     /// too: messages must not meet the receives of a later one, nor can MPI's windows be freed by
@@ -364,7 +373,7 @@ impl Held<'_, Window> {
     /// As for `issue`.
     unsafe fn issue_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
         let rank = self.rank;
-        self.state.apply_waiting(rank)?;
+        self.state.apply_waiting(rank);
         // SAFETY: the caller vouches for values and places.
         unsafe {
             if self.words.is_some() && operations.indices.len() == 1 && self.state.may_wait(operations.kind, operator) {
@@ -432,7 +441,18 @@ impl Held<'_, Window> {
         Ok(())
     }
 
-    /// Waits until the caller's operations have been applied, and what they return has come.
+    /// Notes all processes that have not said that they have applied what was sent there, in
+    /// earlier epochs, too.
+    pub(super) fn list_unacknowledged(&mut self) {
+        for rank in 0..self.size() {
+            if self.state.peers[rank as usize].as_ref().is_some_and(|peer| !peer.has_applied_all()) {
+                self.list(rank);
+            }
+        }
+    }
+
+    /// Waits until the caller's operations have been applied, and what they return has come. Fails
+    /// if one of them could not be applied; the window goes on.
     pub fn flush(&mut self) -> Result<()> {
         self.usable()?;
         let observed = self.observe();
@@ -440,12 +460,13 @@ impl Held<'_, Window> {
         if let Some((record, call)) = observed {
             record.end(&call, Some("flush"));
         }
-        self.keep(flushed)
+        self.keep(flushed)?;
+        if std::mem::take(&mut self.state.unapplied) { self.state.loss.clone().map_or(Ok(()), Err) } else { Ok(()) }
     }
 
     fn flush_all(&mut self) -> Result<()> {
         let rank = self.rank;
-        self.state.apply_waiting(rank)?;
+        self.state.apply_waiting(rank);
         // what other threads add meanwhile is theirs to flush
         let listed = self.listed.clone();
         let mut sent = Vec::with_capacity(listed.len());

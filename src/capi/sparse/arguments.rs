@@ -16,7 +16,7 @@ use crate::mpi::message::Block;
 use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info, text_of};
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
-use crate::sparse::{self, Exchange, ExchangeContext, Form};
+use crate::sparse::{self, Exchange, ExchangeContext, Form, Shared};
 use crate::topology::neighborhood;
 use crate::util::cast::to_int;
 
@@ -103,11 +103,16 @@ impl Arguments {
                 Ok((destination, Kept { sends, kind, sendtype })) => {
                     let kept = if keep == Keep::Plan { sends.list.clone() } else { Vec::new() };
                     let kept = Sends { list: kept, dense: sends.dense, marks: 0 };
-                    let exchange = Exchange::start(&context, hints.as_ref(), sends, form)?;
-                    Ok(Ok(Started { exchange, destination, kind, sendtype, sends: kept }))
+                    match Exchange::start(&context, hints.as_ref(), sends, form) {
+                        Ok(exchange) => Ok(Ok(Started { exchange, destination, kind, sendtype, sends: kept })),
+                        Err(e) => not_started(&context, hints.as_ref(), keep, e),
+                    }
                 }
                 Err(e) => {
-                    let mut exchange = Exchange::start_empty(&context, hints.as_ref(), form)?;
+                    let mut exchange = match Exchange::start_empty(&context, hints.as_ref(), form) {
+                        Ok(exchange) => exchange,
+                        Err(e) => return not_started(&context, hints.as_ref(), keep, e),
+                    };
                     // whatever was lost, the error of its arguments is the one to report
                     let _ = wait_to_end(&mut exchange, keep)?;
                     Ok(Err(e))
@@ -128,6 +133,24 @@ impl Arguments {
             Ok(Checked { sends, layout, derived })
         }
     }
+}
+
+/// What becomes of a call whose exchange does not start here, which others may run. One that is to
+/// make a plan takes part, or they would wait for it in what follows. The errors are those of
+/// [`Arguments::take_part`].
+#[cold]
+fn not_started<T>(context: &Shared, hints: Option<&SparseHints>, keep: Keep, error: Box<Error>) -> Result<Result<T>> {
+    if keep == Keep::Plan {
+        if Exchange::join(context, hints) {
+            return Ok(Err(error));
+        }
+        let context = context.hold();
+        // it has started, and stopped
+        if context.is_running() && !matches!(*error, Error::Exchanging) {
+            abandon_outcome(context.comm())?;
+        }
+    }
+    Err(error)
 }
 
 /// Waits for an exchange. The outer error is that of one that has stopped halfway, the inner one

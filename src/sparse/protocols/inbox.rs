@@ -296,12 +296,14 @@ impl Run {
         }
     }
 
-    /// Sleeps until the barrier completes, or for a short time; does not sleep after the barrier.
-    /// For a process that shares its core with those it waits for.
+    /// True before the barrier: what is waited for after it wakes nobody.
+    pub fn may_sleep(&self) -> bool {
+        self.missing.is_none()
+    }
+
+    /// Sleeps until the barrier completes, or for a short time. For a process that shares its core
+    /// with those it waits for.
     pub fn sleep(&mut self) {
-        if self.missing.is_some() {
-            return;
-        }
         self.slept = true;
         self.memory.doorbell().sleep(|| self.memory.barrier().open(self.number, self.memory.size).is_some());
     }
