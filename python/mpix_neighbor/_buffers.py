@@ -89,7 +89,8 @@ def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
     if array.dtype == dtype or array.size == 0:
         return np.ascontiguousarray(array, dtype)
     if dtype.kind not in "biufc":
-        lossless = np.can_cast(array.dtype, dtype, "safe")
+        # NumPy counts a finer unit as safe, which holds fewer years
+        lossless = dtype.kind not in "Mm" and np.can_cast(array.dtype, dtype, "safe")
         if lossless or dtype.kind in "SUMm":
             made = np.ascontiguousarray(array, dtype)
             if lossless or _same(made.astype(array.dtype), array):

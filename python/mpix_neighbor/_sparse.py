@@ -167,6 +167,8 @@ class _Sent:
         self.dtype = np.dtype(dtype)
         if self.dtype.hasobject:
             raise TypeError("objects cannot be sent")
+        if self.dtype.itemsize == 0:
+            raise TypeError(f"dtype={dtype!r} has no bytes: a text needs a length, such as 'U8'")
         self._targets = converted(ranks, np.dtype(np.intc), "ranks of receivers")
         self._counts = np.array([array.size for array in self._arrays], dtype=np.int64)
         self._displs = np.cumsum(self._counts) - self._counts

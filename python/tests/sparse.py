@@ -58,6 +58,11 @@ raises(TypeError, lambda: sparse_exchange(comm, {0: np.array([None])}))
 raises(TypeError, lambda: sparse_exchange(comm, {0: np.zeros(1)}, dtype=int))
 raises(OverflowError, lambda: sparse_exchange(comm, {0: [np.array([300])]}, dtype="u1"))
 raises(TypeError, lambda: sparse_exchange(comm, {0.5: np.zeros(1)}))
+# a text without a length has no bytes
+for dtype in (str, bytes, "V0"):
+    for call in (sparse_exchange, SparsePlan):
+        error = raises(TypeError, lambda: call(comm, {after: np.array(["ab"])}, dtype=dtype))
+        check("dtype" in str(error) and repr(dtype) in str(error), str(error))
 check(sparse_exchange(comm, {me: [1, 2]}, dtype="u1")[me][1].dtype == np.uint8, "integers that fit")
 error = raises(MPI.Exception, lambda: sparse_exchange(comm, {n + 1: np.zeros(1)}))
 check(str(n + 1) in str(error), str(error))
@@ -212,11 +217,15 @@ for values, dtype in (
     (np.array(["abcdef"]), "S2"),
     (np.array([1.9, -3.7]), [("k", "i4")]),
     (np.array(["2020-01-01T05:06:07"], "M8[s]"), "M8[D]"),
+    (np.array(["3000-01-01"], "M8[D]"), "M8[ns]"),
+    (np.array([1 << 40], "m8[s]"), "m8[ns]"),
 ):
     raises(TypeError, lambda: sparse_exchange(comm, {me: values}, dtype=np.dtype(dtype)))
 for values, dtype in (
     (np.array(["ab"]), "S2"),
     (np.array(["2020-01-01T00:00:00", "NaT"], "M8[s]"), "M8[D]"),
+    (np.array(["2020-01-01", "NaT"], "M8[D]"), "M8[ns]"),
+    (np.array([7, -1]), "m8[s]"),
     (np.array(["2020-01-01"]), "M8[D]"),
     (np.array([datetime.date(2020, 1, 1)]), "M8[D]"),
 ):
