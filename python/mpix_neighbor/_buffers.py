@@ -230,7 +230,7 @@ class Blocks:
     keep
         What must live as long as the arguments are used: memory and data first.
     width
-        Bytes of a number in arrays of counts; 0 if there are none.
+        Bytes of a number in arrays of counts, or 8 if the count is no C int; 0 if any will do.
     stable
         True if the arguments follow from the objects that `spec` names, whatever is written there.
     received
@@ -344,7 +344,8 @@ def blocks(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
     type = type if type is not None else datatype_of(data)
     count = _shared(memory, type, number) if count is None else integer(count, "count", 64)
     at = memory.address if memory is not None else None
-    return Blocks(spec, (at, count, handle(type)), (memory, data, type), received=received)
+    width = 0 if -(1 << 31) <= count < 1 << 31 else 8
+    return Blocks(spec, (at, count, handle(type)), (memory, data, type), width, received=received)
 
 
 def block(spec: BufferSpec, _number: int, received: bool = False, wide: bool = False) -> Blocks:

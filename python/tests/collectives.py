@@ -311,6 +311,21 @@ for bad in ({me}, {me: 1}.keys(), (rank for rank in [me])):
 error = raises(ValueError, lambda: Neighborhood(comm, [me], [me], weights=[1]))
 check("pair" in str(error), str(error))
 with Neighborhood(comm, [me], [me], info={"verify": np.True_}) as own:
+    # a count beyond a C int beside arrays of C ints; nothing is read or written
+    byte, one = np.zeros(1, "u1"), np.ones(1, np.intc)
+    narrow = [byte, one, one - 1, MPI.BYTE]
+    for count in (2**32 + 1, 1 - 2**32):
+        wide = [byte, count, MPI.BYTE]
+        for call in (
+            lambda: own.Gatherv(wide, narrow),
+            lambda: own.Igatherv(wide, narrow).wait(),
+            lambda: own.Gatherv_plan(wide, narrow).run(),
+            lambda: own.Reducev(narrow, wide, MPI.BOR),
+            lambda: own.Ireducev(narrow, wide, MPI.BOR).wait(),
+            lambda: own.Reducev_plan(narrow, wide, MPI.BOR).run(),
+        ):
+            error = raises(MPI.Exception, call)
+            check(str(count) in str(error), str(error))
     # a request that is complete, and a plan that is freed, have no text of an earlier error
     raises(MPI.Exception, lambda: own.Alltoall(np.zeros(2), np.zeros(1)))
     request, one = own.Ialltoall(np.zeros(1), np.zeros(1)), own.Alltoall_plan(np.zeros(1), np.zeros(1))
