@@ -205,7 +205,11 @@ class Neighborhood:
 
         def set(operations: int, info: int, comm: int) -> Any:
             code = self._set(one, handle(MPI.INFO_NULL), comm)
-            return code or functions.MPIX_Neighborhood_reverse(one, operations, info, comm)
+            code = code or functions.MPIX_Neighborhood_reverse(one, operations, info, comm)
+            if not code and not operations & one:
+                # it was set for the reversal alone
+                code = functions.MPIX_Neighborhood_free(one, comm)
+            return code
 
         made = type(self).__new__(type(self))
         made._make(self.comm, info, operations, set)

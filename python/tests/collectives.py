@@ -9,7 +9,7 @@ import numpy as np
 from checks import Tensor, check, comm, finish, raises
 from mpi4py import MPI
 
-from mpix_neighbor import ALLTOALL, Neighborhood
+from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood
 
 me, n = comm.rank, comm.size
 
@@ -230,6 +230,12 @@ with Neighborhood.from_topology(cart, {"verify": True}) as ring:
     ring.Alltoall(np.array([2 * me, 2 * me + 1]), got)
     left, right = cart.Shift(0, 1)
     check(got.tolist() == [2 * left + 1, 2 * right], f"ring: {got}")
+    with ring.reversed(operations=ACCUMULATE) as back:
+        # the way to it leaves no other operation
+        raises(MPI.Exception, lambda: back.Gather(np.zeros(1), np.zeros(2)))
+        returned = np.zeros(2, dtype=int)
+        back.Accumulate(got, returned)
+        check(returned.tolist() == [2 * me, 2 * me + 1], f"accumulated: {returned}")
     with ring.reversed() as back:
         check(back.sources == ring.targets and back.targets == ring.sources, "reversed")
         returned = np.zeros(2, dtype=int)
