@@ -107,8 +107,14 @@ class SparsePlan:
 
     def start(self) -> "SparsePlan":
         """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
-        self._sent.fill()
-        check(functions.MPIX_Sparse_plan_start(self._plan), self._comm, self._plan)
+        # what MPI is sending stays as it is: then the start below is an error
+        if active.isdisjoint((self, self._sent)):
+            self._sent.fill()
+        code = functions.MPIX_Sparse_plan_start(self._plan)
+        if code and self._plan and self not in active:
+            # MPI may send what was started, also when the plan is freed
+            active.add(self._sent)
+        check(code, self._comm, self._plan)
         active.add(self)
         return self
 

@@ -160,8 +160,11 @@ class SparseWindow:
     def free(self) -> None:
         """Frees the window. Every process of the communicator calls this."""
         if self._window:
-            self._check(functions.MPIX_Sparse_window_free(ctypes.addressof(self._window)))
-            active.discard(self)
+            code = functions.MPIX_Sparse_window_free(ctypes.addressof(self._window))
+            # an error may come from operations that the call has ended
+            if not self._window:
+                active.discard(self)
+            check(code, self.comm)
 
     def __enter__(self) -> "SparseWindow":
         return self

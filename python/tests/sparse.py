@@ -6,12 +6,14 @@ import gc
 import pickle
 import weakref
 from array import array as elements
+from unittest import mock
 
 import numpy as np
 from checks import Tensor, check, comm, finish, raises
 from mpi4py import MPI
 
 from mpix_neighbor import Error, Loggp, SparsePlan, SparseWindow, sparse_exchange, sparse_sources
+from mpix_neighbor._library import functions
 
 me, n = comm.rank, comm.size
 
@@ -115,6 +117,17 @@ with SparsePlan(comm, {}) as plan:
 with SparsePlan(comm, {(me + 1) % n: np.array([me])}) as plan:
     plan.start()
 check(plan.received[(me - 1) % n].tolist() == [(me - 1) % n], str(plan.received))
+# a start during a run is an error, and the run sends what it held; process 0 starts its run first
+sent = np.ones(1 << 18)
+with SparsePlan(comm, {after: sent}) as plan:
+    if me > 0:
+        comm.Barrier()
+    plan.start()
+    sent[:] = 2
+    raises(MPI.Exception, plan.start)
+    if me == 0:
+        comm.Barrier()
+    check((plan.wait()[before] == 1).all(), f"a run that was started twice: {plan.received}")
 raises(ValueError, lambda: SparsePlan(comm, {0: [np.zeros(1), np.zeros(1, int)]}))
 error = raises(MPI.Exception, lambda: SparsePlan(comm, {n + 1: np.zeros(1)}))
 check(str(n + 1) in str(error), str(error))
@@ -282,6 +295,24 @@ if plan() is not None:
     del held
 gc.collect()
 check(plan() is None, "a plan is freed, and still there")
+
+# what a start that failed may have sent in part is kept for good; a window that is freed is not,
+# also if that fails
+plan = SparsePlan(comm, {after: np.full(1 << 14, float(me))})
+memory = weakref.ref(plan._sent._data)
+with mock.patch.object(functions, "MPIX_Sparse_plan_start", return_value=MPI.ERR_OTHER):
+    raises(MPI.Exception, plan.start)
+plan.free()
+del plan
+gc.collect()
+check(memory() is not None, "MPI may still send it, and it is gone")
+window = SparseWindow(comm, np.zeros(1 << 14))
+memory, free = weakref.ref(window.array), functions.MPIX_Sparse_window_free
+with mock.patch.object(functions, "MPIX_Sparse_window_free", lambda at: free(at) or MPI.ERR_OTHER):
+    raises(MPI.Exception, window.free)
+del window
+gc.collect()
+check(memory() is None, "a window is freed with an error, and still there")
 
 # parameters of the machine
 given = Loggp(latency=3, send_overhead=1, recv_overhead=2, gap=4, gap_per_byte=0.25, eager=None)
