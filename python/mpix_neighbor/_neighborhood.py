@@ -336,12 +336,12 @@ class Neighborhood:
         op: tuple[MPI.Op, ...],
         *rest: int,
     ) -> None:
-        code = None
         try:
             arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
             code = function(*arguments, started._at)
         finally:
-            if code != 0:
+            # a call that fails sends nothing and makes no request; one that is interrupted may have
+            if not started._request:
                 active.discard(started)
                 self._plans.discard(started)
         check(code, self.comm)

@@ -126,6 +126,9 @@ class Plan(Started):
         """Starts the collective and waits for it."""
         code = functions.MPIX_Request_start(self._at) or functions.MPIX_Request_wait(self._at)
         if code:
+            # as in `wait`, what is not certain to have ended is kept
+            if self._request:
+                active.add(self)
             self._check(code)
 
     def free(self) -> None:

@@ -4,12 +4,15 @@ import array
 import ctypes
 import gc
 import weakref
+from unittest import mock
 
 import numpy as np
 from checks import Tensor, check, comm, finish, raises
 from mpi4py import MPI
 
-from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood
+from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request
+from mpix_neighbor._library import functions
+from mpix_neighbor._neighborhood import _ALLTOALL, active
 
 me, n = comm.rank, comm.size
 
@@ -278,6 +281,42 @@ for form in ("Ialltoall", "Alltoall_plan"):
     del held, memory
     gc.collect()
     check(started() is None and got() is None, f"{form}: complete, and still there")
+
+# a run that has failed keeps its buffers until the plan is freed, as `start` and `wait` do
+
+
+def fail():
+    lost = Neighborhood(comm, [me], [me], info={"verify": True})
+    plan = lost.Alltoall_plan(np.zeros(2), np.zeros(1))
+    raises(MPI.Exception, plan.run)
+    return weakref.ref(plan)
+
+
+failed = fail()
+gc.collect()
+check(failed() is not None, "a run has failed, and its plan is gone")
+if failed() is not None:
+    failed()._neighborhood.free()
+gc.collect()
+check(failed() is None, "a plan is freed, and still there")
+
+
+# a call that is interrupted when it has started its collective
+def interrupted(*arguments):
+    functions.MPIX_Ineighbor_alltoall_c(*arguments)
+    raise KeyboardInterrupt
+
+
+with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
+    send, got = np.full(1 << 14, float(me)), np.zeros(1 << 14)
+    with mock.patch.object(_ALLTOALL, "nonblocking", (interrupted, interrupted)):
+        raises(KeyboardInterrupt, lambda: ring.Ialltoall(send, got))
+    started = [each for each in active if isinstance(each, Request)]
+    check(len(started) == 1, f"{len(started)} under way")
+    for each in started:
+        each.wait()
+        check((got == (me - 1) % n).all(), f"interrupted: {got}")
+    del started
 
 # numbers that would be cut are refused, whatever holds them
 for bad in ([0.7], np.array([0.0]), [1 << 40], np.array([1 << 32]), ["0"]):
