@@ -2,6 +2,7 @@
 
     python -m mpix_neighbor.run [OPTIONS OF MPIEXEC] PROGRAM.py [ARGUMENTS]
     python -m mpix_neighbor.run [OPTIONS OF MPIEXEC] -m MODULE [ARGUMENTS]
+    python -m mpix_neighbor.run [OPTIONS OF MPIEXEC] -- ARGUMENTS OF PYTHON
 
 The environment variable MPIEXEC names the launcher, `mpiexec` by default. It must be that of the
 MPI that mpi4py runs on.
@@ -20,11 +21,17 @@ __all__ = ["command", "main"]
 def command(arguments: list[str]) -> list[str]:
     """Returns the command that starts a program with the preload library."""
     for split, argument in enumerate(arguments):
-        if argument.endswith(".py") or argument in ("-m", "-c"):
+        if argument.endswith(".py") or argument in ("-m", "--"):
             break
     else:
         raise SystemExit(__doc__)
-    variables = {"LD_PRELOAD": preload(), "LD_LIBRARY_PATH": mpi_folder()}
+    program = arguments[split + (argument == "--") :]
+    if not program:
+        raise SystemExit(__doc__)
+    file = preload()
+    if " " in file or ":" in file:
+        raise SystemExit(f"{file} cannot be preloaded: LD_PRELOAD holds no path with a blank or a colon")
+    variables = {"LD_PRELOAD": file, "LD_LIBRARY_PATH": mpi_folder()}
     for name, value in variables.items():
         before = os.environ.get(name)
         variables[name] = f"{value}:{before}" if before else value
@@ -34,7 +41,7 @@ def command(arguments: list[str]) -> list[str]:
         "env",
         *(f"{name}={value}" for name, value in variables.items()),
         sys.executable,
-        *arguments[split:],
+        *program,
     ]
 
 
