@@ -5,9 +5,17 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 MPICC ?= mpicc
-MPICXX ?= $(subst mpicc,mpicxx,$(MPICC))
-MPIRUN ?= $(subst mpicc,mpirun,$(MPICC))
-MPIFC ?= $(subst mpicc,mpifort,$(MPICC))
+# a path that serves in every folder, as cargo builds in others; scripts/wrapper.sh has the same
+ifneq ($(findstring /,$(MPICC)),)
+  override MPICC := $(abspath $(MPICC))
+endif
+# what goes by another name where the wrapper goes by mpicc; nothing where it has another name
+BESIDE := $(patsubst ./%,%,$(dir $(MPICC)))
+SIBLING = $(if $(findstring mpicc,$(notdir $(MPICC))),$(BESIDE)$(subst mpicc,$1,$(notdir $(MPICC))))
+# a wrapper of C takes C++ too, but not Fortran
+MPICXX ?= $(or $(call SIBLING,mpicxx),$(MPICC))
+MPIRUN ?= $(or $(call SIBLING,mpirun),$(BESIDE)mpirun)
+MPIFC ?= $(call SIBLING,mpifort)
 export MPICC MPIRUN
 # where `make install` puts things: PREFIX, and below it (LIBDIR=lib64, say)
 PREFIX ?= /usr/local
@@ -55,7 +63,7 @@ LINK := -L$(BUILT) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(BUILT)'
 FFLAGS = -std=f2018 -O2 -g -Wall -Wextra -Wpedantic $(WERROR)
 FORTRAN_LINK := -L$(BUILT) -lmpix_neighbor_fortran $(LINK)
 # a wrapper may have no compiler behind it
-WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
+WITH_FORTRAN = $(if $(MPIFC),$(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes))
 
 # from the table, and those that a script drives
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) crash_peer dead fuzz leaks statistics
@@ -135,7 +143,7 @@ $(OUT)/fortran/%.o: fortran/%.c fortran/convert.h $(HEADER) | $(OUT)/fortran
 
 # mpix_neighbor.f90 also makes the module's file
 $(OUT)/fortran/%.o: fortran/%.f90 | $(OUT)/fortran
-	@$(MPIFC) $(FFLAGS) -Wno-c-binding-type -fPIC -J$(OUT)/fortran -c $< -o $@
+	@$(or $(MPIFC),$(error MPIFC names no Fortran wrapper for $(MPICC))) $(FFLAGS) -Wno-c-binding-type -fPIC -J$(OUT)/fortran -c $< -o $@
 
 $(FORTRAN_LIB): $(FORTRAN_OBJECTS) $(LIB)
 	@echo $(MPIFC) fortran

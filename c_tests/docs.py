@@ -33,8 +33,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-MPICC, MPIRUN, KEY = os.environ["MPICC"], os.environ["MPIRUN"], os.environ["KEY"]
-MPIFC = os.environ.get("MPIFC") or MPICC.replace("mpicc", "mpifort")
+MPICC, MPIRUN, MPIFC, KEY = (os.environ[name] for name in ("MPICC", "MPIRUN", "MPIFC", "KEY"))
 TREE = Path.cwd()
 BUILT = TREE / "target" / KEY / "release"
 FENCE = re.compile(r"^```(.*)$")
@@ -235,7 +234,7 @@ class Pages:
                 self.skipped.append(f"{block.place}: {block.reason()}")
                 output = None
             elif language == "fortran" and not self.fortran:
-                self.skipped.append(f"{block.place}: {MPIFC} has no Fortran compiler")
+                self.skipped.append(f"{block.place}: {MPIFC or 'MPIFC'} has no Fortran compiler")
                 output = None
             elif language in ("c", "fortran"):
                 if kind == "fragment":

@@ -1,8 +1,8 @@
 # For scripts: how the MPI behind $MPICC is started. Sourced, not run.
 : "${MPICC:=mpicc}"
-: "${MPIRUN:=${MPICC/mpicc/mpirun}}"
-# one build directory per MPI, so that several stand side by side
-KEY=$(echo "${MPICC#/}" | tr / -)
+. "$(dirname "${BASH_SOURCE[0]}")/wrapper.sh"
+: "${MPIRUN:=$(sibling mpirun)}"
+: "${MPIRUN:=${MPICC%"${MPICC##*/}"}mpirun}"
 OUT=build/$KEY
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # more processes than cores: Open MPI 4, and 5

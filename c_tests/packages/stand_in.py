@@ -40,8 +40,9 @@ class Spec:
         names = {d.split("@")[0].split("+")[0] for d, _ in DEPENDENCIES}
         assert name in names, f"the recipe does not depend on {name}"
         if name == "mpi":
-            return types.SimpleNamespace(
-                mpicc=mpicc, mpicxx=mpicc.replace("mpicc", "mpicxx"), mpifc=mpicc.replace("mpicc", "mpifort"))
+            folder, file = os.path.split(mpicc)
+            mpicxx, mpifc = (os.path.join(folder, file.replace("mpicc", name)) for name in ("mpicxx", "mpifort"))
+            return types.SimpleNamespace(mpicc=mpicc, mpicxx=mpicxx, mpifc=mpifc)
         return types.SimpleNamespace(prefix=Directory("/nonexistent"))
 
     def satisfies(self, what):
