@@ -192,9 +192,10 @@ static double begin;
 /* says how a call ended; an error ends all */
 static void report(int code) {
   char text[MPI_MAX_ERROR_STRING] = "no error";
-  int length;
+  int length, class = MPI_ERR_OTHER;
   double seconds = MPI_Wtime() - begin;
-  if (code != MPI_SUCCESS) MPIX_Neighbor_error_string(neighbors_on, sizeof text, text, &length);
+  if (code != MPI_SUCCESS) MPIX_Neighbor_error_string(neighbors_on, sizeof text, text, &length), MPIX_Neighbor_error_class(code, &class);
+  if (class != MPI_ERR_OTHER) printf("process %d: class %d\n", test_rank, class);
   printf("process %d: %s: %.1f s: %s\n", test_rank, code == MPI_SUCCESS ? "ended" : "told", seconds, text);
   fflush(stdout);
 }

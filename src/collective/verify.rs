@@ -89,8 +89,9 @@ pub struct Findings {
     pub sources: Vec<bool>,
     /// For each target entry, true if the ends match.
     pub targets: Vec<bool>,
-    /// A description of all differences; `None` if there are none.
-    pub text: Option<String>,
+    /// All differences; `None` if there are none. A process that has ended is one for its edges,
+    /// and if there are no others, that is the error.
+    pub error: Option<Box<Error>>,
 }
 
 fn intents(list: &[Neighbor], fields: &[&Blocks], call: Call) -> Result<Vec<Intent>> {
@@ -256,13 +257,13 @@ impl Check {
             let edge = position % edges;
             self.sources.get(edge).unwrap_or_else(|| &self.targets[edge - self.sources.len()]).1
         };
-        let pending: Vec<(usize, u32)> = self.requests.pending().into_iter().map(|p| (p, peer(p))).collect();
-        let dead = self.patience.look(comm.view(), pending.iter().map(|p| p.1));
-        for (position, _) in pending.into_iter().filter(|p| dead.contains(&p.1)) {
-            let receives = position < edges;
-            let lost = self.requests.give_up(position, receives);
-            self.stuck |= lost == Lost::Stuck;
-            if receives && lost != Lost::No {
+        let mut pending = self.requests.pending();
+        let dead = self.patience.look(comm.view(), pending.iter().map(|&position| peer(position)));
+        pending.retain(|&position| dead.contains(&peer(position)));
+        let receives = |position: usize| position < edges;
+        for (&position, fate) in pending.iter().zip(self.requests.give_up(&pending, receives)) {
+            self.stuck |= fate == Lost::Stuck;
+            if receives(position) && fate != Lost::No {
                 self.heard[position] = Intent { operation: ENDED, ..Intent::default() }.words();
             }
         }
@@ -284,8 +285,8 @@ impl Check {
         if let Some(e) = error {
             return Err(e);
         }
-        let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], text: None };
-        let mut text = String::new();
+        let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], error: None };
+        let (mut text, mut ended, mut gone) = (String::new(), String::new(), None);
         for (edge, e) in failed {
             let (list, matches, &(entry, peer)) = match sources.get(edge) {
                 Some(source) => ("sources", &mut findings.sources, source),
@@ -308,7 +309,8 @@ impl Check {
                 matches[entry] = false;
                 let list = if receives { "sources" } else { "targets" };
                 if theirs.operation == ENDED {
-                    let _ = write!(text, "; {list}[{entry}]: process {peer} has ended");
+                    let _ = write!(ended, "; {list}[{entry}]: process {peer} has ended");
+                    gone.get_or_insert(peer);
                     continue;
                 }
                 let (they, this) = (theirs.describe(mine), mine.describe(&Intent::default()));
@@ -336,7 +338,11 @@ impl Check {
                 );
             }
         }
-        findings.text = text.strip_prefix("; ").map(str::to_owned);
+        findings.error = if text.is_empty() {
+            gone.map(|rank| Error::Gone { rank }.into())
+        } else {
+            Some(Error::Verification(format!("{}{ended}", text.trim_start_matches("; "))).into())
+        };
         Ok(findings)
     }
 }

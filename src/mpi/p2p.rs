@@ -10,7 +10,7 @@ use super::liveness::Patience;
 pub use super::message::Message;
 use super::message::Probed;
 pub use super::request::Lost;
-use super::request::{Status, is_complete, null, withdraw};
+use super::request::{Status, is_complete, null, withdraw_all};
 use super::tally::Tally;
 use super::{MPI_Request, MPI_Status, check, coll, failed, guard, liveness, notice, proc_null};
 use crate::error::{Error, Result};
@@ -255,32 +255,6 @@ impl Requests {
     fn clear(&mut self) {
         self.limits.clear();
         self.used = 0;
-    }
-
-    /// Gives up all requests: cancels the receives, as told by position, and lets go of the rest.
-    /// Returns true if MPI may still access some of the memory, which must then never be freed or
-    /// reused.
-    #[cold]
-    pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
-        let mut stuck = false;
-        for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
-            if receives(i) {
-                stuck |= withdraw(request) == Lost::Stuck;
-                continue;
-            }
-            let mut done = 0;
-            // SAFETY: live requests; the status array has room for one. Errors cannot be reported.
-            unsafe {
-                let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
-                if rc == super::success() && done == 0 {
-                    mpi_sys::MPI_Request_free(request);
-                    stuck = true;
-                }
-            }
-        }
-        self.clear();
-        self.failed = None;
-        stuck
     }
 }
 
@@ -549,30 +523,35 @@ impl Requests {
         (0..self.used).filter(|&position| !is_complete(self.requests[position])).collect()
     }
 
-    /// Gives up a message to or from a process that has ended. Its request is no longer waited for.
+    /// Gives up messages, whose requests are no longer waited for; `receives` returns true for the
+    /// positions of receives. Returns the fate of each.
     #[cold]
-    pub fn give_up(&mut self, position: usize, receives: bool) -> Lost {
-        let request = &mut self.requests[..self.used][position];
-        if receives {
-            return withdraw(request);
-        }
-        // a request that MPI still uses must not be freed
-        *request = null();
-        Lost::Stuck
+    pub fn give_up(&mut self, positions: &[usize], receives: impl Fn(usize) -> bool) -> Vec<Lost> {
+        let requests = &mut self.requests[..self.used];
+        let cancelled: Vec<usize> = positions.iter().copied().filter(|&position| receives(position)).collect();
+        let mut outcomes = withdraw_all(requests, &cancelled).into_iter();
+        let fate = |&position: &usize| {
+            if receives(position) {
+                return outcomes.next().unwrap_or(Lost::Gone);
+            }
+            // a request that MPI still uses must not be freed
+            requests[position] = null();
+            Lost::Stuck
+        };
+        positions.iter().map(fate).collect()
     }
 
-    /// Gives up all incomplete requests and empties the list; `receives` returns true for the
-    /// positions of receives.
+    /// Gives up all messages and empties the list. Returns true if MPI may still access some of the
+    /// memory, which must then never be freed or reused.
     #[cold]
-    pub fn give_up_all(&mut self, receives: impl Fn(usize) -> bool) {
-        for position in self.pending() {
-            self.give_up(position, receives(position));
-        }
+    pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
+        let stuck = self.give_up(&self.pending(), receives).contains(&Lost::Stuck);
         // SAFETY: requests that are complete or null, and as many statuses. Errors cannot be
         // reported.
         unsafe { mpi_sys::MPI_Waitall(to_int(self.used), self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.clear();
         self.failed = None;
+        stuck
     }
 }
 
@@ -623,7 +602,7 @@ impl Requests {
         while !self.is_empty() && !self.test().map_err(|(_, error)| (error, false))? {
             if patience.is_over() {
                 patience.look_at_all(comm).map_err(|e| {
-                    self.give_up_all(|i| i < receives.len());
+                    self.abandon(|i| i < receives.len());
                     (e, true)
                 })?;
             }

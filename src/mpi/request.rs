@@ -44,16 +44,26 @@ pub enum Lost {
     Stuck,
 }
 
-/// Cancels a receive, and waits for the outcome with a bound: a message that has begun to arrive
-/// cannot be cancelled, and its sender may have died. There is no request afterwards.
+/// Cancels receives, and waits for the outcomes with one bound: a message that has begun to arrive
+/// cannot be cancelled, and its sender may have died. There are no requests afterwards.
 #[cold]
-pub(super) fn withdraw(request: &mut MPI_Request) -> Lost {
+pub(super) fn withdraw_all(requests: &mut [MPI_Request], positions: &[usize]) -> Vec<Lost> {
+    let cancel = |&position: &usize| {
+        let request = &mut requests[position];
+        // SAFETY: a live request.
+        *request != null() && unsafe { mpi_sys::MPI_Cancel(request) } == super::success()
+    };
+    let cancelled: Vec<bool> = positions.iter().map(cancel).collect();
+    let begin = Instant::now();
+    positions.iter().zip(cancelled).map(|(&position, cancelled)| outcome(&mut requests[position], cancelled, begin)).collect()
+}
+
+/// The outcome of a receive that may have been cancelled, once it is known, or [`CHECK`] has gone
+/// by since `begin`. There is no request afterwards.
+fn outcome(request: &mut MPI_Request, cancelled: bool, begin: Instant) -> Lost {
     if *request == null() {
         return Lost::Gone;
     }
-    // SAFETY: a live request.
-    let cancelled = unsafe { mpi_sys::MPI_Cancel(request) } == super::success();
-    let begin = Instant::now();
     for test in 1..=if cancelled { CANCELLED } else { 1 } {
         match test_cancelled(request) {
             Ok(None) => {}
@@ -180,7 +190,7 @@ impl Request {
     /// begun to arrive cannot be canceled, and may never complete: then MPI keeps the buffer.
     #[cold]
     pub fn withdraw(&mut self) -> bool {
-        withdraw(&mut self.0) != Lost::Stuck
+        withdraw_all(std::slice::from_mut(&mut self.0), &[0]) != [Lost::Stuck]
     }
 
     /// Returns the outcome of cancelling a receive, if it is known.

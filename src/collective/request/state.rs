@@ -131,13 +131,14 @@ impl State {
     /// for the node always starts: neighbors there wait for it.
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
+        // a start that is refused leaves all as it was
+        if let ([first, _, ..], None) = (&self.leases[..], &self.verification) {
+            first.executor.has_numbers(self.leases.len() as u64)?;
+        }
         if let Some(joined) = &mut self.joined {
             let executor = &mut self.leases[self.of_joined].executor;
             // SAFETY: whoever made the request vouches for the buffers.
             unsafe { joined.put(|entry, error| executor.spoil(entry, error)) };
-        }
-        if let ([first, _, ..], None) = (&self.leases[..], &self.verification) {
-            first.executor.has_numbers(self.leases.len() as u64)?;
         }
         for k in 0..self.leases.len() {
             let tag = self.tags[self.leases[k].tag];
@@ -178,7 +179,7 @@ impl State {
     fn go_on(&mut self, findings: Result<Findings>) {
         let Some(verification) = &mut self.verification else { return };
         let findings = match findings {
-            Ok(Findings { text: None, .. }) => {
+            Ok(Findings { error: None, .. }) => {
                 if let Some(e) = verification.self_edge.clone() {
                     self.note(e);
                 } else if let Err(e) = self.start_all() {
@@ -186,8 +187,8 @@ impl State {
                 }
                 return;
             }
-            Ok(Findings { text: Some(ref text), .. }) => {
-                self.note(Error::Verification(text.clone()).into());
+            Ok(Findings { error: Some(ref error), .. }) => {
+                self.note(error.clone());
                 findings.ok()
             }
             Err(e) => {

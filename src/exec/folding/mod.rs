@@ -23,7 +23,7 @@ pub enum Origin {
     Nowhere,
     /// A process: its position among the inbound channels, or the link's sources.
     Peer(u32),
-    /// The process itself: the entry in its list of targets.
+    /// The process itself: the place among its edges to itself.
     Own(u32),
     Remote,
 }
@@ -41,7 +41,6 @@ pub struct Link {
 
 /// A block that the process sends to itself.
 struct OwnBlock {
-    target: u32,
     /// How its bytes are reached. Those that are not contiguous are packed when the call starts.
     way: Packing,
     block: Located,
@@ -137,8 +136,8 @@ impl Folding {
         offset.saturating_add(self.bytes(source))
     }
 
-    /// Binds the block that the process sends to itself along the self edge from entry `target` of
-    /// its list of targets to entry `source` of its list of sources.
+    /// Binds the next block that the process sends to itself, along the self edge from entry
+    /// `target` of its list of targets to entry `source` of its list of sources.
     pub fn bind_own(&mut self, (target, source): (u32, u32), block: Located, known: &Known, comm: &Comm) -> Result<()> {
         let (way, size) = Packing::of(&block, known, comm)?;
         let (sent, bytes) = (i128::from(size) * i128::from(block.count), self.bytes(source));
@@ -151,7 +150,7 @@ impl Folding {
         if !way.is_in_place() {
             enlarge(&mut self.packed, begin + bytes)?;
         }
-        self.own.push(OwnBlock { target, way, block, bytes, begin });
+        self.own.push(OwnBlock { way, block, bytes, begin });
         Ok(())
     }
 
@@ -196,9 +195,9 @@ impl Folding {
         Ok(())
     }
 
-    /// Returns the data of the process's own block for `target`.
-    pub fn own_data(&self, target: u32) -> *const u8 {
-        match self.own.iter().find(|own_block| own_block.target == target) {
+    /// Returns the data of the process's own block that was bound as number `k`, from 0.
+    pub fn own_data(&self, k: u32) -> *const u8 {
+        match self.own.get(k as usize) {
             Some(OwnBlock { way: Packing::InPlace(at), .. }) => *at,
             Some(own_block) => self.packed[own_block.begin..].as_ptr(),
             None => std::ptr::null(),

@@ -51,7 +51,7 @@ impl Forward {
     #[cold]
     fn look_for_dead(&mut self) -> Result<()> {
         self.patience.look_at_all(&self.comm).inspect_err(|_| {
-            self.requests.give_up_all(|position| self.peers[position].0);
+            self.requests.abandon(|position| self.peers[position].0);
             // MPI may still use these buffers; `bind` makes new ones
             self.lost = true;
             self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));

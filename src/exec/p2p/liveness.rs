@@ -31,8 +31,9 @@ impl P2p {
         let dead = self.patience.look(self.comm.view(), wanted);
         let mut gone = None;
         for ((first, receives, requests), list) in lists.into_iter().zip(pending) {
-            for position in list.into_iter().filter(|k| dead.contains(&peer(first + k))) {
-                match requests.give_up(position, position < receives) {
+            let lost: Vec<usize> = list.into_iter().filter(|k| dead.contains(&peer(first + k))).collect();
+            for (position, fate) in lost.iter().zip(requests.give_up(&lost, |position| position < receives)) {
+                match fate {
                     Lost::No => continue,
                     Lost::Gone => {}
                     Lost::Stuck => self.stuck = true,

@@ -228,14 +228,11 @@ impl Round {
     /// still use memory of the executor.
     #[cold]
     pub(super) fn give_up_answers(&mut self, positions: &[usize]) -> bool {
-        let (outs, mut stuck) = (self.outs.len(), false);
-        for &position in positions {
-            let receives = position < outs;
-            // a constant answer lives for ever
-            let is_ours = receives || self.ins[position - outs].is_offered();
-            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && is_ours;
-        }
-        stuck
+        let outs = self.outs.len();
+        let fates = self.answers.give_up(positions, |position| position < outs);
+        // a constant answer lives for ever
+        let is_ours = |position: usize| position < outs || self.ins[position - outs].is_offered();
+        positions.iter().zip(fates).any(|(&position, fate)| fate == Lost::Stuck && is_ours(position))
     }
 
     /// Lets the sources put.

@@ -41,7 +41,7 @@ impl Round {
                 }
                 let Link { origin, offset, .. } = folding.chain[position];
                 let data = match origin {
-                    Origin::Own(target) => Some(folding.own_data(target)),
+                    Origin::Own(k) => Some(folding.own_data(k)),
                     Origin::Peer(i) => match self.ins[i as usize].state {
                         InState::Landed => Some(self.ins[i as usize].data.wrapping_add(offset)),
                         InState::Done => None,

@@ -93,7 +93,7 @@ impl Round {
             Own::Combined(combine, self_comm) => {
                 let mut origins = vec![Origin::Nowhere; n.sources().len()];
                 of_source.iter().for_each(|&(source, message)| origins[source as usize] = Origin::Peer(message));
-                self_edges.iter().for_each(|&(target, source)| origins[source as usize] = Origin::Own(target));
+                (0..).zip(self_edges.iter()).for_each(|(k, &(_, source))| origins[source as usize] = Origin::Own(k));
                 Some((Box::new(Folding::new(combine, &origins)), self_comm))
             }
             Own::Left | Own::Copied => None,

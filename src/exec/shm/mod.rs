@@ -115,8 +115,8 @@ impl Shm {
         for &(entry, _) in &sources {
             origins[entry as usize] = Origin::Remote;
         }
-        for &(target, source) in &self_edges {
-            origins[source as usize] = Origin::Own(target);
+        for (k, &(_, source)) in (0..).zip(&self_edges) {
+            origins[source as usize] = Origin::Own(k);
         }
         let mut inputs = Vec::with_capacity(n.targets().len() * parts.fields);
         let mut each = Vec::with_capacity(channels.outbound.len());

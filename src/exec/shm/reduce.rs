@@ -33,7 +33,7 @@ impl Shm {
                         let recv = &self.recvs[i as usize];
                         matches!(recv.state, RecvState::Arrived).then(|| recv.data.wrapping_add(offset))
                     }
-                    Origin::Own(target) => Some(folding.own_data(target)),
+                    Origin::Own(k) => Some(folding.own_data(k)),
                     Origin::Remote => self.remote_is_here(source)?.then(|| self.scratch.as_ptr().wrapping_add(offset)),
                     Origin::Nowhere => None,
                 };

@@ -28,7 +28,7 @@ pub(super) fn transfers(world: &Matched, schedules: &[Schedule], params: &Loggp,
     // messages between nodes, by the number of their round
     let mut rounds: HashMap<u32, Vec<Far>> = HashMap::new();
     let mut all = Vec::new();
-    for (number, m) in world.messages.iter().enumerate().filter(|(_, m)| m.exists) {
+    for (number, m) in world.messages.iter().enumerate() {
         let far = Far {
             number,
             bytes: m.bytes as f64,
@@ -66,7 +66,7 @@ pub(super) fn latencies(world: &Matched, params: &Loggp, nodes: Option<&Locality
         let [from, to] = [source, target].map(|p| nodes.map(|nodes| nodes.node_of(p)));
         params.sharing.latency(Sharing::distance(from?, to?, nodes?.nodes()))
     };
-    let of = |m: &Message| measured(m.source, m.target).filter(|_| m.exists).unwrap_or(params.latency);
+    let of = |m: &Message| measured(m.source, m.target).unwrap_or(params.latency);
     world.messages.iter().map(of).collect()
 }
 

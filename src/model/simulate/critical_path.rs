@@ -34,7 +34,6 @@ impl Simulation<'_> {
 
     fn trace(&self, schedules: &[Schedule]) -> Vec<Transfer> {
         (self.world.messages.iter().enumerate())
-            .filter(|(_, m)| m.exists)
             .map(|(i, m)| {
                 let at = |activity| self.begin[4 * i + activity as usize];
                 let end = |activity| self.end_of(4 * to_u32(i) + activity);

@@ -139,7 +139,7 @@ impl<'a> Simulation<'a> {
         let processes = world.rounds.len() - 1;
         let mut left = vec![0; world.needs.len()];
         let mut unsent = left.clone();
-        for m in world.messages.iter().filter(|m| m.exists) {
+        for m in &world.messages {
             unsent[m.send_round as usize] += 1;
             left[m.send_round as usize] += 1;
             left[m.recv_round as usize] += 1;
@@ -303,7 +303,7 @@ impl<'a> Simulation<'a> {
             if round == end || !may_begin(round) {
                 break;
             }
-            for m in world.sends_of(round).filter(|&m| world.messages[m as usize].exists) {
+            for m in world.sends_of(round) {
                 self.flags[m as usize] |= BEGUN;
                 self.work(p, m, SEND_OVERHEAD);
             }
@@ -341,9 +341,6 @@ impl<'a> Simulation<'a> {
         let mut arrived: Vec<(u64, u32)> = Vec::new();
         for &m in world.recvs_of(round) {
             let message = &world.messages[m as usize];
-            if !message.exists {
-                continue;
-            }
             self.flags[m as usize] |= POSTED;
             if self.flags[m as usize] & ARRIVED != 0 {
                 arrived.push(((self.end_of(4 * m + IN_PORT) + self.latencies[m as usize]).to_bits(), m));
@@ -374,11 +371,7 @@ impl<'a> Simulation<'a> {
     fn advance(&mut self, p: usize) {
         let world = self.world;
         let behind = world.sends[world.rounds[p + 1] as usize];
-        let state = &mut self.states[p];
-        while state.head < behind && !world.messages[state.head as usize].exists {
-            state.head += 1;
-        }
-        let m = state.head;
+        let m = self.states[p].head;
         if m == behind {
             return;
         }

@@ -19,8 +19,6 @@ pub(super) struct Message {
     pub(super) bytes: u64,
     /// Bytes copied for packing and for unpacking.
     pub(super) copied: [u64; 2],
-    /// False for an empty part of a block, which is not sent.
-    pub(super) exists: bool,
 }
 
 /// The schedules with sends and receives matched. Messages are numbered in the order of their
@@ -91,7 +89,6 @@ impl Matched {
                             recv_round: 0,
                             bytes: 0,
                             copied: [0; 2],
-                            exists: true,
                         });
                     }
                 }
@@ -165,7 +162,6 @@ impl Matched {
             let message = &mut self.messages[s.message as usize];
             let range = s.part.range(s.length.bytes);
             message.bytes = range.end - range.start;
-            message.exists = s.part.is_whole() || message.bytes > 0;
             message.recv_round = r.round;
             message.copied = [if s.packed { s.length.bytes } else { 0 }, lengths.taken(s.pair.1, r.into, &s.length)];
             self.recv_list[r.place as usize] = s.message;

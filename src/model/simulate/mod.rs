@@ -45,9 +45,8 @@
 //! for those whose process at the other end is slower than the port, as a hub is.
 //!
 //! **Free of cost**: copies, except those into and out of packets if [`Options::copy`] is set,
-//! which extend o; reductions; posting a receive; an empty part of a block (it is not sent); and
-//! the header of a packet. An empty block that is not cut is a message, which costs as much as one
-//! of 1 byte.
+//! which extend o; reductions; posting a receive; and the header of a packet. An empty block, or
+//! part of one, is a message, which costs as much as one of 1 byte.
 //!
 //! # Order of simultaneous events
 //! The order does not depend on how schedules are stored, except for the order of a process's

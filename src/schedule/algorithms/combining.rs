@@ -17,8 +17,8 @@
 //! Cost: one round for each dimension with neighbors, and in each round one message for each
 //! distinct nonzero step. A block travels once for each dimension in which its offset is nonzero. A
 //! message of several blocks carries 8 extra bytes per block, and is packed and unpacked. Building
-//! takes time and memory O(d e) for e edges of a process, and the detection described at
-//! [`Stencil`](crate::schedule::Stencil).
+//! takes memory O(d e) for e edges of a process, time O(s e) for s messages, and the detection
+//! described at [`Stencil`](crate::schedule::Stencil).
 
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::Input;
