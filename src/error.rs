@@ -448,8 +448,8 @@ pub enum Error {
         /// Index in the source list.
         source_entry: usize,
     },
-    /// No tags are left beyond those that every MPI has.
-    #[error("this MPI has no tags left for a request that matches alone (mpix_match=plan)")]
+    /// No tags are left for what has its own.
+    #[error("this MPI has no tags left for a request that matches alone (mpix_match=plan), or for a sparse plan")]
     NoTags,
     /// A request that is active and must not be.
     #[error("{argument} is active: it must be completed first")]

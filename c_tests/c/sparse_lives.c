@@ -161,6 +161,47 @@ static void leave_behind(void) {
   }
 }
 
+/* the MPI has two tags for plans: one that is free is taken, and none that an older plan has */
+static int two_tags;
+int MPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *found) {
+  static int largest = 17;
+  if (!two_tags || key != MPI_TAG_UB) return PMPI_Comm_get_attr(comm, key, value, found);
+  *(int **)value = &largest;
+  return *found = 1, MPI_SUCCESS;
+}
+
+static int make_plan(MPI_Comm comm, MPIX_Sparse_plan *plan) {
+  static int value = 7;
+  int right = (me + 1) % n, one = 1, zero = 0;
+  return MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, MPI_INFO_NULL, comm, plan);
+}
+
+static void tags(void) {
+  MPI_Comm comm = test_duplicate();
+  MPIX_Sparse_plan plans[2], plan = NULL;
+  two_tags = 1;
+  OK(make_plan(comm, &plans[0]));
+  two_tags = 0;
+  OK(make_plan(comm, &plans[1]));
+  for (int k = 0; k < 2; k++) CHECK(make_plan(comm, &plan) != MPI_SUCCESS && plan == NULL, "a third plan");
+  /* one process has freed it, and the others have not */
+  if (me == 0) OK(MPIX_Sparse_plan_free(&plans[0]));
+  CHECK(n == 1 || (make_plan(comm, &plan) != MPI_SUCCESS && plan == NULL), "the tag of a plan that others have");
+  if (me != 0) OK(MPIX_Sparse_plan_free(&plans[0]));
+  /* the turn of the other one's */
+  if (n > 1) CHECK(make_plan(comm, &plan) != MPI_SUCCESS && plan == NULL, "the tag of the other plan");
+  OK(make_plan(comm, &plan));
+  for (int k = 0; k < 3; k++) {
+    OK(MPIX_Sparse_plan_start(plan));
+    OK(MPIX_Sparse_plan_start(plans[1]));
+    OK(MPIX_Sparse_plan_wait(plans[1]));
+    OK(MPIX_Sparse_plan_wait(plan));
+  }
+  OK(MPIX_Sparse_plan_free(&plan));
+  OK(MPIX_Sparse_plan_free(&plans[1]));
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
@@ -170,6 +211,7 @@ int main(int argc, char **argv) {
   alone();
   orphans();
   freed_meanwhile();
+  tags();
   leave_behind();
   return test_finish();
 }

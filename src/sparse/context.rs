@@ -3,6 +3,7 @@
 //! The first exchange on a communicator attaches an [`ExchangeContext`] to it. The communicator and
 //! everything that runs on it own the context together.
 
+use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
@@ -80,6 +81,8 @@ pub struct ExchangeContext {
     /// Plans that all processes have tried to make so far.
     plans: u64,
     largest_tag: i32,
+    /// Tags of this process's plans that exist.
+    pub(super) plan_tags: Arc<Mutex<HashSet<i32>>>,
     /// The operations that this process must keep moving.
     pub outstanding: Arc<Outstanding>,
 }
@@ -298,6 +301,7 @@ impl ExchangeContext {
             recv: Known::default(),
             plans: 0,
             largest_tag,
+            plan_tags: Arc::default(),
             outstanding,
             resources: Resources::new(receives, inboxes),
             transport: Transport::new(comm, rank, size, observed),
@@ -384,7 +388,8 @@ impl ExchangeContext {
     }
 
     /// Returns the tag of the next plan. It is the same on all processes if each calls this once an
-    /// exchange has ended that makes a plan, whatever came of it.
+    /// exchange has ended that makes a plan, whatever came of it. After as many plans as there are
+    /// tags, an older one may still have it: then [`Plan::new`](super::plan::Plan::new) fails.
     pub fn next_plan(&mut self) -> i32 {
         let tags = u64::from((self.largest_tag - FIRST_PLAN_TAG + 1).unsigned_abs());
         let tag = FIRST_PLAN_TAG + to_int::<i32>(self.plans % tags);

@@ -4,7 +4,8 @@
 //!
 //! Cost of a run: one message per entry of the list; no discovery, no allocation.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::context::{ExchangeContext, Shared};
@@ -35,6 +36,26 @@ pub struct Plan {
     patience: Patience,
     /// Counters and traces, if the environment asks for them.
     record: Option<Arc<Record>>,
+    _tag: Tag,
+}
+
+/// The tag of a plan, which no other one has as long as it lives.
+struct Tag {
+    number: i32,
+    all: Arc<Mutex<HashSet<i32>>>,
+}
+
+impl Tag {
+    fn take(number: i32, all: &Arc<Mutex<HashSet<i32>>>) -> Result<Tag> {
+        let is_free = all.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        if is_free { Ok(Tag { number, all: Arc::clone(all) }) } else { Err(Error::NoTags.into()) }
+    }
+}
+
+impl Drop for Tag {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+    }
 }
 
 impl Plan {
@@ -42,11 +63,15 @@ impl Plan {
     /// outlive the plan. `tag` must be unique among plans: see [`ExchangeContext::next_plan`].
     /// Local.
     ///
+    /// # Errors
+    /// Another plan has the tag, there is no memory, or MPI fails.
+    ///
     /// # Safety
     /// The blocks in `sends` must be readable while the plan runs.
     pub unsafe fn new(shared: &Shared, sends: Sends, arrivals: &Arrivals, tag: i32) -> Result<Plan> {
         let context = shared.hold();
-        let ExchangeContext { transport: Transport { comm, rank, observed, .. }, yields, outstanding, .. } = &*context;
+        let ExchangeContext { transport: Transport { comm, rank, observed, .. }, yields, outstanding, plan_tags, .. } = &*context;
+        let _tag = Tag::take(tag, plan_tags)?;
         let mut requests = Persistent::default();
         // SAFETY: the caller vouches for the blocks and for `arrivals`.
         unsafe {
@@ -71,6 +96,7 @@ impl Plan {
             patience: Patience::default(),
             record: observed.as_ref().map(observe::Sparse::plan),
             sends,
+            _tag,
         })
     }
 
