@@ -2581,7 +2581,8 @@ int MPIX_Sparse_window_fence(MPIX_Sparse_window window);
  *
  * Errors, besides those of that function:
  *
- * - `MPI_ERR_OTHER`: A target has ended, or an earlier call on the window has failed.
+ * - `MPI_ERR_OTHER`: A target has ended, or could not apply an operation, whose result is zeros
+ *   then; or an earlier call on the window has failed.
  *
  * Cost: Two messages for each process that may not have applied all. */
 int MPIX_Sparse_window_flush(MPIX_Sparse_window window);

@@ -224,7 +224,8 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
     }
 }
 
-/// A tag that no message on a communicator carries on which [`progress`] is called.
+/// A tag that no message on a communicator carries on which [`progress`] is called, but those of a
+/// process to itself that travel within a call (`datatype::pack`).
 pub const UNUSED_TAG: i32 = 0;
 
 /// Lets MPI progress all messages, and yield the core if it does so at all. A probe that finds a

@@ -105,22 +105,13 @@ impl Rounds {
         self.longest().into_iter().map(|l| startup + l).sum()
     }
 
-    /// Returns the shares of all processes. Memory: 40 bytes per piece, 4 per edge.
+    /// Returns the shares of all processes. Memory: 40 bytes per piece, 8 per edge.
     ///
     /// # Panics
     /// If rounds have fewer pieces than edges: these would be lost without an error.
     pub fn shares(&self, graph: &Graph) -> Shares {
         assert!(self.pieces.len() >= graph.edges(), "rounds with {} pieces of {} edges", self.pieces.len(), graph.edges());
-        let mut arrived = vec![0u32; graph.processes()];
-        // edges are numbered by source and, for one source, in matching order
-        let mut sources: Vec<Rank> = Vec::with_capacity(graph.edges());
-        let mut arrivals: Vec<u32> = Vec::with_capacity(graph.edges());
-        for (source, target, _) in graph.iter() {
-            sources.push(source);
-            let next = &mut arrived[target as usize];
-            arrivals.push(*next);
-            *next += 1;
-        }
+        let Ends { sources, arrivals } = Ends::of(graph);
         let ends = |p: &Piece| [sources[p.edge as usize] as usize, graph.target(p.edge as usize) as usize];
         let mut words = vec![0u32; graph.processes()];
         for process in self.pieces.iter().flat_map(ends) {
@@ -167,6 +158,38 @@ pub fn far_edges(graph: &Graph, nodes: &Locality) -> (Graph, Vec<u32>) {
     (Graph::from_edges(to_u32(graph.processes()), &edges), numbers)
 }
 
+/// The ends of all edges, which are numbered by source and, for one source, in matching order.
+pub struct Ends {
+    /// The sources.
+    pub sources: Vec<Rank>,
+    /// Positions among the edges to the same target.
+    pub arrivals: Vec<u32>,
+}
+
+impl Ends {
+    /// Those of a graph. Memory: 8 bytes per edge.
+    pub fn of(graph: &Graph) -> Ends {
+        let mut arrived = vec![0u32; graph.processes()];
+        let (mut sources, mut arrivals) = (Vec::with_capacity(graph.edges()), Vec::with_capacity(graph.edges()));
+        for (source, target, _) in graph.iter() {
+            sources.push(source);
+            arrivals.push(arrived[target as usize]);
+            arrived[target as usize] += 1;
+        }
+        Ends { sources, arrivals }
+    }
+}
+
+/// The entries of a process's targets and sources that are other processes, with these, in the
+/// order in which a share numbers them: the k-th edge from a source is the k-th entry of that
+/// source.
+pub fn edges_to_others(n: &Neighborhood) -> [Vec<(u32, Rank)>; 2] {
+    let is_other = |edge: &(u32, Rank)| edge.1 != n.rank();
+    let mut sources: Vec<(u32, Rank)> = n.sources_in_order().filter(is_other).collect();
+    sources.sort_by_key(|source| source.1);
+    [n.targets_in_order().filter(is_other).collect(), sources]
+}
+
 /// Words of a step.
 const STEP: usize = 5;
 
@@ -175,11 +198,7 @@ const STEP: usize = 5;
 /// # Panics
 /// If it is not the share of this process.
 pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedule {
-    let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
-    let targets = others(n.targets_in_order().collect());
-    let mut sources = others(n.sources_in_order().collect());
-    // the k-th edge from a source is the k-th occurrence of the source in this process's list
-    sources.sort_by_key(|s| s.1);
+    let [targets, sources] = edges_to_others(n);
     let ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))
         .map(|step| {
             let part = Part::new(step[2], step[3], step[4]);

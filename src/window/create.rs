@@ -62,7 +62,7 @@ impl Drop for Open {
 /// Makes a window. Collective over `user`. A process whose arguments are in error takes part, and
 /// all get the error.
 ///
-/// Cost: about ten collective operations of a few words, and 16 bytes a process.
+/// Cost: about twenty collective operations of a few words, and 16 bytes a process.
 ///
 /// # Safety
 /// The memory must be readable and writable, and be left to the window, until it is freed.

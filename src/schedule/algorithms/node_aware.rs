@@ -30,7 +30,7 @@
 use crate::schedule::costs::length;
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::Tuning;
-use crate::schedule::rounds::Shares;
+use crate::schedule::rounds::{Ends, Shares, edges_to_others};
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
@@ -52,26 +52,6 @@ type Leg = (u32, Rank, Rank, u32);
 const GATHER: u32 = 0;
 const BETWEEN: u32 = 1;
 const SCATTER: u32 = 2;
-
-/// The ends of all edges: sources, and positions among the edges of source and target.
-struct Ends {
-    sources: Vec<Rank>,
-    /// Numbered as in a share of `rounds.rs`: by source and, for one source, in matching order.
-    arrivals: Vec<u32>,
-}
-
-impl Ends {
-    fn of(graph: &Graph) -> Ends {
-        let mut arrived = vec![0u32; graph.processes()];
-        let (mut sources, mut arrivals) = (Vec::with_capacity(graph.edges()), Vec::with_capacity(graph.edges()));
-        for (source, target, _) in graph.iter() {
-            sources.push(source);
-            arrivals.push(arrived[target as usize]);
-            arrived[target as usize] += 1;
-        }
-        Ends { sources, arrivals }
-    }
-}
 
 fn weight(graph: &Graph, edge: u32) -> f64 {
     length(graph.weight(edge as usize), 1) as f64
@@ -281,11 +261,7 @@ fn split(message: &[Leg], graph: &Graph) -> (Vec<u32>, Vec<u32>) {
 /// # Panics
 /// If it is not the share of this process.
 pub fn schedule(n: &Neighborhood, share: &[u32]) -> Schedule {
-    let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
-    let targets = others(n.targets_in_order().collect());
-    let mut sources = others(n.sources_in_order().collect());
-    // the k-th edge from a source is the k-th occurrence of the source in this process's list
-    sources.sort_by_key(|s| s.1);
+    let [targets, sources] = edges_to_others(n);
     let block = |word: u32| match word % 4 {
         0 => Block::Input(targets[word as usize / 4].0),
         1 => Block::Output(sources[word as usize / 4].0),

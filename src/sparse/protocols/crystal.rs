@@ -60,15 +60,13 @@ pub enum Body {
 }
 
 impl Packet {
-    /// Decodes a packet from its label and length; its bytes, if any, are at `at`.
-    pub fn read(label: u64, bytes: u64, at: *const u8) -> Packet {
-        let (bytes, body) = if bytes == LOST { (0, Body::Lost) } else { (bytes, Body::At(at)) };
-        Packet { target: high_half(label), source: low_half(label), bytes, body }
-    }
-
-    /// Returns the words of its bytes, rounded up.
-    pub fn body_words(&self) -> usize {
-        words(self.bytes) - LABEL
+    /// Decodes the packets in a message, whose bytes stay there.
+    pub fn read_all(mut message: &[u64], into: &mut Vec<Packet>) {
+        while let [label, bytes, rest @ ..] = message {
+            let (bytes, body) = if *bytes == LOST { (0, Body::Lost) } else { (*bytes, Body::At(rest.as_ptr().cast())) };
+            into.push(Packet { target: high_half(*label), source: low_half(*label), bytes, body });
+            message = &rest[words(bytes) - LABEL..];
+        }
     }
 }
 
@@ -91,7 +89,8 @@ fn extend(buffer: &mut Vec<u64>, words: usize) -> Result<*mut u8> {
 pub fn append(message: &mut Vec<u64>, label: [u64; LABEL], pack: impl FnOnce(*mut u8) -> Result<()>) -> Result<()> {
     message.extend(label);
     let at = message.len();
-    extend(message, Packet::read(label[0], label[1], std::ptr::null()).body_words()).and_then(pack).inspect_err(|_| {
+    let bytes = if label[1] == LOST { 0 } else { label[1] };
+    extend(message, words(bytes) - LABEL).and_then(pack).inspect_err(|_| {
         message.truncate(at);
         message[at - 1] = LOST;
     })
@@ -266,12 +265,7 @@ impl Routing {
             for incoming in &round.incoming {
                 let words = incoming.words();
                 self.largest = self.largest.max(Stats::from_word(low_half(words[1])));
-                let mut rest = &words[PREFIX..];
-                while let [label, bytes, body @ ..] = rest {
-                    let packet = Packet::read(*label, *bytes, body.as_ptr().cast());
-                    rest = &body[packet.body_words()..];
-                    self.held.push(packet);
-                }
+                Packet::read_all(&words[PREFIX..], &mut self.held);
             }
             self.at += 1;
             // SAFETY: the caller vouches for the bytes.

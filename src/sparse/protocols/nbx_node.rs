@@ -183,12 +183,7 @@ impl Run {
             let first = envelope.at.cast::<u64>();
             // SAFETY: these bytes have arrived and consist of words.
             let words = unsafe { std::slice::from_raw_parts(first, to_usize(envelope.bytes) / WORD) };
-            let mut rest = words;
-            while let [label, bytes, body @ ..] = rest {
-                let packet = Packet::read(*label, *bytes, body.as_ptr().cast());
-                rest = &body[packet.body_words()..];
-                packets.push(packet);
-            }
+            Packet::read_all(words, &mut packets);
         }
         packets
     }
