@@ -60,7 +60,7 @@ pub fn of_prefix(prefix: &str) -> impl Fn(&str) -> Option<String> {
 /// more privileges than its user.
 fn visit(prefix: &str, mut entry: impl FnMut(&[u8])) {
     unsafe extern "C" {
-        static environ: *const *const c_char;
+        static mut environ: *const *const c_char;
     }
     if is_privileged() {
         return;

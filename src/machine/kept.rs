@@ -59,13 +59,14 @@ pub fn told<const N: usize>(
     /// The first word, from 1; 0 if there is nothing.
     const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
     let mut message = vec![[0; 8]; 1 + N];
-    if comm.rank()? == 0
-        && let Some((found, origin)) = look()?
-    {
+    // the others wait for the broadcast
+    let looked = if comm.rank()? == 0 { look() } else { Ok(None) };
+    if let Ok(Some((found, origin))) = looked {
         let origin = ORIGINS.iter().position(|&o| o == origin).map_or(0, |i| 1 + i as u64);
         message = [origin].into_iter().chain(found).map(u64::to_ne_bytes).collect();
     }
     coll::broadcast(comm, message.as_flattened_mut(), 0)?;
+    looked?;
     let word = |i: usize| u64::from_ne_bytes(message[i]);
     let origin = word(0).checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
     Ok(origin.map(|&origin| (std::array::from_fn(|i| word(1 + i)), origin)))

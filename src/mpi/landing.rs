@@ -205,6 +205,8 @@ impl Landing {
         if all == 0 {
             return Ok(false);
         }
+        // in order that it is not asked for again, whatever fails here
+        self.freed.store(true, Ordering::Relaxed);
         let mut window = self.window;
         if self.target == Target::Passive {
             close_to_all(self.window)?;
@@ -214,7 +216,6 @@ impl Landing {
         }
         // SAFETY: a live window, which nobody uses any more.
         check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
-        self.freed.store(true, Ordering::Relaxed);
         Ok(true)
     }
 

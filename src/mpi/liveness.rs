@@ -21,6 +21,7 @@
 //! the environments costs two files per process of the node, at most a few times in a program.
 
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ use super::of_process::OfProcess;
 use crate::error::{Error, Result};
 use crate::util::backoff::{Alarm, CHECK};
 use crate::util::cast::{to_int, to_u32};
+use crate::util::process::Stat;
 
 /// Decides when a waiting process should check for dead ones, and remembers what it found.
 #[derive(Debug, Default)]
@@ -139,38 +141,14 @@ struct Process {
 impl Process {
     fn has_ended(self) -> bool {
         match Stat::of(self.number) {
-            Some(stat) => stat.start != self.start || stat.is_dead,
+            Ok(stat) => stat.start != self.start || stat.is_dead,
             // hidden, unless the kernel says that there is no such process
-            None => {
+            Err(_) => {
                 // SAFETY: signal 0 is none.
                 let found = unsafe { libc::kill(to_int(self.number), 0) } == 0;
                 !found && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
             }
         }
-    }
-}
-
-/// The fields of `/proc/PID/stat` that are used here.
-#[derive(Debug, Clone, Copy)]
-struct Stat {
-    parent: u32,
-    start: u64,
-    is_dead: bool,
-}
-
-impl Stat {
-    fn of(process: u32) -> Option<Stat> {
-        Stat::parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
-    }
-
-    /// Parses the file. The name, in parentheses, may contain any characters.
-    fn parse(text: &str) -> Option<Stat> {
-        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-        let number = |k: usize| fields.get(k)?.parse::<u64>().ok();
-        let (threads, state) = (number(17)?, *fields.first()?);
-        // a process lives on when its first thread ends before the others
-        let is_dead = matches!(state, "Z" | "X" | "x") && threads <= 1;
-        Some(Stat { parent: u32::try_from(number(1)?).ok()?, start: number(19)?, is_dead })
     }
 }
 
@@ -310,7 +288,14 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
         return None;
     }
     let numbers = std::fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let all: HashMap<u32, Stat> = numbers.filter_map(|number| Some((number, Stat::of(number)?))).collect();
+    let (mut found, mut readable, mut nameless) = (Found::new(), true, Vec::new());
+    let mut all = HashMap::new();
+    for number in numbers {
+        match Stat::of(number) {
+            Ok(stat) => drop(all.insert(number, stat)),
+            Err(e) => readable &= e.kind() == ErrorKind::NotFound || e.raw_os_error() == Some(libc::ESRCH),
+        }
+    }
     // the launcher is the first ancestor outside of the job; the unreadable first process of a
     // container may be anything
     let mut launcher = all.get(&own)?.parent;
@@ -328,7 +313,6 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
         }
         launcher != 0 && process == launcher
     };
-    let (mut found, mut readable, mut nameless) = (Found::new(), true, Vec::new());
     for (&number, stat) in all.iter().filter(|(_, stat)| !stat.is_dead) {
         let below = is_below(number);
         let theirs = match environment(number) {
@@ -380,18 +364,6 @@ mod tests {
         let ranks = HashSet::from([11, 12]);
         let below = |process| is_below_a_rank(process, 10, &ranks, parent);
         assert_eq!([13, 14, 15, 99].map(below), [false, true, false, false]);
-    }
-
-    #[test]
-    fn stat_of_a_process_whose_name_is_odd() {
-        let text =
-            |state: &str, threads: u32| format!("71 (a) Z (b) {state} 7 1 1 0 -1 4 1 0 0 0 1 1 0 0 20 0 {threads} 0 4242 9 9\n");
-        let stat = Stat::parse(&text("S", 1)).unwrap();
-        assert_eq!((stat.parent, stat.start, stat.is_dead), (7, 4242, false));
-        assert!(Stat::parse(&text("Z", 1)).unwrap().is_dead);
-        // only its first thread has ended
-        assert!(!Stat::parse(&text("Z", 2)).unwrap().is_dead);
-        assert!(Stat::parse("71 (a").is_none());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::Instant;
 use super::record::{Medium, Observer, Record, USES};
 use super::settings::{Output, STATS, complain, lock};
 use crate::environment;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
@@ -196,7 +196,7 @@ fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
         if begin.elapsed() > REPORT || died() {
             // MPI may still write it
             std::mem::forget(bytes);
-            return Ok(Some(String::new()));
+            return Err(Error::Gone { rank: source }.into());
         }
         backoff.snooze();
     }
@@ -263,10 +263,8 @@ fn put(output: &Output, text: &str) {
         Output::Stderr => say(text),
         Output::File(file) => {
             let open = || std::fs::OpenOptions::new().append(true).create(true).open(file);
-            if let Err(e) =
-                environment::refuse_pipe(file.as_ref()).and_then(|()| open()).and_then(|mut f| f.write_all(text.as_bytes()))
-            {
-                complain(&format!("no statistics: {STATS}: cannot append to {file}: {e}"));
+            if let Err(e) = environment::refuse_pipe(file).and_then(|()| open()).and_then(|mut f| f.write_all(text.as_bytes())) {
+                complain(&format!("no statistics: {STATS}: cannot append to {}: {e}", file.display()));
             }
         }
     }

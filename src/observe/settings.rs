@@ -1,5 +1,6 @@
 //! The environment variables that switch on statistics and the trace.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::util::say::say;
@@ -14,7 +15,7 @@ pub struct Settings {
     /// Where statistics go; `None`: they are not counted.
     pub stats: Option<Output>,
     /// The file for the trace; `None`: there is none.
-    pub trace: Option<String>,
+    pub trace: Option<PathBuf>,
 }
 
 /// Where statistics go.
@@ -23,7 +24,7 @@ pub enum Output {
     /// To standard error.
     Stderr,
     /// Appended to a file.
-    File(String),
+    File(PathBuf),
 }
 
 impl Settings {
@@ -32,11 +33,17 @@ impl Settings {
         let stats = match variable(STATS).as_deref().map(str::trim) {
             None | Some("" | "0" | "off" | "no" | "false") => None,
             Some("1" | "on" | "yes" | "true" | "stderr") => Some(Output::Stderr),
-            Some(file) => Some(Output::File(file.to_owned())),
+            Some(file) => Some(Output::File(absolute(file))),
         };
         let trace = variable(TRACE).map(|file| file.trim().to_owned());
-        Settings { stats, trace: trace.filter(|file| !matches!(&file[..], "" | "0" | "off" | "no" | "false")) }
+        let trace = trace.filter(|file| !matches!(&file[..], "" | "0" | "off" | "no" | "false"));
+        Settings { stats, trace: trace.as_deref().map(absolute) }
     }
+}
+
+/// The file of that name also where the program has changed its folder meanwhile.
+fn absolute(file: &str) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.into())
 }
 
 /// Locks a mutex, even after a panic in another thread.

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::settings::{TRACE, complain, lock};
 use crate::environment;
 use crate::util::backoff::{Backoff, Pace, REPORT};
-use crate::util::cast::whole;
+use crate::util::process::Stat;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
@@ -32,18 +32,26 @@ const BUFFER: usize = 1 << 16;
 const MOST: u64 = 1 << 20;
 
 /// The file of a running process.
-pub fn part(file: &str, rank: u32) -> PathBuf {
-    PathBuf::from(format!("{file}.{rank}.part"))
+pub fn part(file: &Path, rank: u32) -> PathBuf {
+    beside(file, rank, "part")
 }
 
-fn done(file: &str, rank: u32) -> PathBuf {
-    PathBuf::from(format!("{file}.{rank}.done"))
+fn done(file: &Path, rank: u32) -> PathBuf {
+    beside(file, rank, "done")
+}
+
+fn beside(file: &Path, rank: u32, kind: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{rank}.{kind}"));
+    name.into()
 }
 
 /// The events of a process.
 pub struct Lane {
-    file: String,
+    file: PathBuf,
     rank: u32,
+    /// When this process began, by the clock of the file system. `None` if that is not known.
+    since: Option<SystemTime>,
     /// The same instant on both clocks.
     begin: Instant,
     wall: Duration,
@@ -98,9 +106,9 @@ impl Lane {
     ///
     /// # Errors
     /// That file, or the requested one, cannot be written; with its name.
-    pub fn open(file: &str, rank: u32) -> Result<Lane, (PathBuf, io::Error)> {
+    pub fn open(file: &Path, rank: u32) -> Result<Lane, (PathBuf, io::Error)> {
         // so that an error is reported now, not at the end; process 0 makes the file
-        match writable(Path::new(file), rank == 0) {
+        match writable(file, rank == 0) {
             Err(e) if rank == 0 || e.kind() != io::ErrorKind::NotFound => return Err((file.into(), e)),
             _ => {}
         }
@@ -115,11 +123,17 @@ impl Lane {
         let writer = Writer { file: opened, buffer: String::with_capacity(BUFFER), events: 0, dropped: 0, failed: None };
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (ids, threads) = (AtomicU64::new(0), AtomicU32::new(0));
-        let lane = Lane { file: file.to_owned(), rank, begin: Instant::now(), wall, ids, threads, writer: Mutex::new(writer) };
+        let (file, writer) = (file.to_owned(), Mutex::new(writer));
+        let mut lane = Lane { file, rank, since: None, begin: Instant::now(), wall, ids, threads, writer };
         lane.event("M", "process_name", lane.begin, &format!("\"args\":{{\"name\":\"process {rank}\"}}"));
         lane.event("M", "process_sort_index", lane.begin, &format!("\"args\":{{\"sort_index\":{rank}}}"));
         // the file has these lines even if the process dies
-        lock(&lane.writer).flush();
+        lane.since = {
+            let mut writer = lock(&lane.writer);
+            writer.flush();
+            let written = writer.file.metadata().and_then(|part| part.modified());
+            written.ok().and_then(|now| now.checked_sub(age()?))
+        };
         Ok(lane)
     }
 
@@ -180,7 +194,7 @@ impl Lane {
             (writer.dropped, writer.failed.take())
         };
         if let Some(e) = failed {
-            complain(&format!("process {}: the trace is not complete: {TRACE}: {}: {e}", self.rank, self.file));
+            complain(&format!("process {}: the trace is not complete: {TRACE}: {}: {e}", self.rank, self.file.display()));
         }
         if dropped > 0 {
             complain(&format!("process {}: the trace has the first {MOST} events; {dropped} more were left out", self.rank));
@@ -190,21 +204,22 @@ impl Lane {
         if self.rank == 0
             && let Err(e) = self.merge(processes)
         {
-            complain(&format!("the parts of the trace could not be merged: {TRACE}: {}: {e}", self.file));
+            complain(&format!("the parts of the trace could not be merged: {TRACE}: {}: {e}", self.file.display()));
         }
     }
 
-    /// True if a part belongs to this run, and not to an earlier one that died.
-    fn is_of_this_run(path: &Path, since: u128) -> bool {
-        first_time(path).is_some_and(|first| first >= since)
+    /// True if a part belongs to this run, and not to an earlier one that died: it has been written
+    /// to since this process began. Other hosts may have other clocks, but the file system has one.
+    fn is_of_this_run(&self, path: &Path) -> bool {
+        let written = || std::fs::metadata(path)?.modified();
+        written().is_ok_and(|written| self.since.is_none_or(|since| written >= since))
     }
 
     /// Merges the parts of all processes.
     fn merge(&self, processes: u32) -> io::Result<()> {
-        let since = process_start().unwrap_or(0);
         // unfinished parts, with their last known lengths
         let mut open: Vec<(u32, u64)> = (0..processes).filter(|&r| part(&self.file, r).exists()).map(|r| (r, 0)).collect();
-        open.retain(|&(rank, _)| Self::is_of_this_run(&part(&self.file, rank), since));
+        open.retain(|&(rank, _)| self.is_of_this_run(&part(&self.file, rank)));
         let (mut progress, mut backoff) = (Instant::now(), Backoff::new(Pace::SLEEPING));
         while !open.is_empty() && progress.elapsed() < REPORT {
             backoff.snooze();
@@ -225,11 +240,20 @@ impl Lane {
         }
         let parts: Vec<PathBuf> = (0..processes)
             .flat_map(|rank| [done(&self.file, rank), part(&self.file, rank)])
-            .filter(|path| Self::is_of_this_run(path, since))
+            .filter(|path| self.is_of_this_run(path))
             .collect();
-        environment::replace(Path::new(&self.file), |file| write_merged(file, &parts))?;
-        for path in &parts {
+        environment::replace(&self.file, |file| write_merged(file, &parts))?;
+        // those that still write keep theirs
+        let late: Vec<PathBuf> = open.into_iter().map(|(rank, _)| part(&self.file, rank)).collect();
+        for path in parts.iter().filter(|path| !late.contains(path)) {
             let _ = std::fs::remove_file(path);
+        }
+        if !late.is_empty() {
+            complain(&format!(
+                "the trace lacks what {} processes have still to write: {TRACE}: {}",
+                late.len(),
+                self.file.display()
+            ));
         }
         Ok(())
     }
@@ -267,7 +291,7 @@ fn writable(file: &Path, makes: bool) -> io::Result<()> {
     OpenOptions::new().write(true).create(makes).truncate(false).open(file).map(drop)
 }
 
-/// Locks a part while its process lives. Where that cannot be done, the part counts as not held.
+/// Locks a part while its process lives. Where the file system has no locks, it counts as held.
 ///
 /// # Errors
 /// A process of another program holds it.
@@ -306,19 +330,17 @@ fn first_time(path: &Path) -> Option<u128> {
     split_time(&line).map(|split| split.0)
 }
 
-/// When this process began, or a little earlier, in nanoseconds of the wall clock.
-fn process_start() -> Option<u128> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
-    // the program's name, in parentheses, may contain anything
-    let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
-    let up: f64 = uptime.split_whitespace().next()?.parse().ok()?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos();
-    // SAFETY: takes a number, accesses no memory.
-    let frequency = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
-    // both are truncated to hundredths
-    let age = (up - ticks / frequency + 0.02).max(0.0);
-    Some(now.saturating_sub(u128::from(whole(age * 1e9))))
+/// How long this process has existed, or a little longer.
+fn age() -> Option<Duration> {
+    /// What the start is rounded to.
+    const ROUNDED: Duration = Duration::from_millis(20);
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // The file /proc/uptime may be that of a container.
+    // SAFETY: the result is a local; the other call takes a number.
+    let (told, frequency) = unsafe { (libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut now), libc::sysconf(libc::_SC_CLK_TCK)) };
+    let up = Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?);
+    let began = Duration::from_secs_f64(Stat::of(std::process::id()).ok()?.start as f64 / frequency.max(1) as f64);
+    (told == 0).then(|| up.saturating_sub(began) + ROUNDED)
 }
 
 #[cfg(test)]
@@ -343,11 +365,13 @@ mod tests {
     fn lanes_become_one_file() {
         let folder = std::env::temp_dir().join(format!("mpix-neighbor-trace-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("run.json").to_str().unwrap().to_owned();
+        let file = folder.join("run.json");
         let (lane, other) = (Lane::open(&file, 0).unwrap(), Lane::open(&file, 1).unwrap());
         let (held, e) = Lane::open(&file, 1).err().unwrap();
         assert!(held == part(&file, 1) && e.to_string() == "another program that runs writes it", "{}: {e}", held.display());
         std::fs::write(part(&file, 2), "{\"ts\":1.000,\"ph\":\"M\",\"name\":\"stale\"}\n").unwrap();
+        let old = SystemTime::now() - Duration::from_secs(60);
+        File::options().write(true).open(part(&file, 2)).unwrap().set_modified(old).unwrap();
         let id = other.under_way("gather");
         other.over("gather", id);
         other.instant("round", "\"round\":1");
@@ -370,5 +394,14 @@ mod tests {
         }
         assert!(!part(&file, 0).exists() && !done(&file, 0).exists() && !part(&file, 1).exists());
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_process_ages() {
+        let (first, begun) = (age().unwrap(), Instant::now());
+        std::thread::sleep(Duration::from_millis(30));
+        let grown = age().unwrap() - first;
+        assert!(grown >= Duration::from_millis(30) && grown <= begun.elapsed() + Duration::from_millis(1));
+        assert!(first < Duration::from_secs(3600), "{first:?}");
     }
 }

@@ -3,8 +3,9 @@
 //! A segment is one anonymous file (`memfd_create`), sealed so that nobody can change its length,
 //! which the others open through `/proc`. Where that is not possible (processes of different
 //! containers), it is a file in `/dev/shm`, whose name is removed once all have opened it. Either
-//! is gone with the last process that has it open, however that ends. It is no MPI window: freeing
-//! one is collective, and attributes of a communicator are not deleted everywhere at the same time.
+//! is gone with the last process that has it open, however that ends; only the file in `/dev/shm`
+//! stays if its maker is killed before all have opened it. It is no MPI window: freeing one is
+//! collective, and attributes of a communicator are not deleted everywhere at the same time.
 //!
 //! Each process holds a lock on a byte of the file. The kernel drops it when the process ends, so
 //! that the others can see whether it is alive. The process releases it when MPI is finalized.
@@ -528,8 +529,10 @@ unsafe fn owned(file: RawFd) -> io::Result<OwnedFd> {
 /// Opens the file of another process.
 fn through_proc(invitation: &Invitation, length: usize) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/proc/{}/fd/{}", invitation.process, invitation.file))?;
+    // in another namespace it may be a terminal, or a device
+    let flags = libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOCTTY | libc::O_NONBLOCK;
     // SAFETY: a path; the opened file is owned from here on.
-    let file = unsafe { owned(libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC)) }?;
+    let file = unsafe { owned(libc::open(path.as_ptr(), flags)) }?;
     invitation.names(file, length)
 }
 
