@@ -1,8 +1,10 @@
 /* Calls that are not taken over, for reasons that the report names, and ends other than
    MPI_Finalize. The argument says how the program ends. Two processes; one for a single call. */
+#define _GNU_SOURCE
 #include "preload.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t test_caught;
@@ -12,6 +14,15 @@ static void test_catch(int signal) { test_caught = signal; }
 static int exchange(MPI_Comm comm, int count) {
   int out[8] = {0}, in[8];
   return MPI_Neighbor_alltoall(out, count, MPI_INT, in, count, MPI_INT, comm);
+}
+
+/* a signal handler gets no more stack than the threads of some programs give it */
+static void small_stack(void) {
+  size_t bytes = 8192;
+  char *at = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(at != MAP_FAILED && mprotect(at + bytes, bytes, PROT_READ | PROT_WRITE) == 0, "no memory");
+  stack_t stack = {.ss_sp = at + bytes, .ss_size = bytes};
+  CHECK(sigaltstack(&stack, NULL) == 0, "no stack of %zu bytes", bytes);
 }
 
 int main(int argc, char **argv) {
@@ -61,6 +72,7 @@ int main(int argc, char **argv) {
     if (strcmp(end, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
     if (strcmp(end, "segv") == 0) raise(SIGSEGV);
     if (strcmp(end, "fault") == 0) *(volatile int *)(sizeof(int) * (argc > 9)) = 1;
+    if (strcmp(end, "term") == 0 || strcmp(end, "assert") == 0) small_stack();
     if (strcmp(end, "term") == 0) kill(getpid(), SIGTERM);
     if (strcmp(end, "assert") == 0) abort();
     if (strcmp(end, "exit") == 0) exit(4);

@@ -26,7 +26,7 @@ use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::reason::Reason;
-use crate::{agree, calls, guard, passed, settings, shadow};
+use crate::{agree, calls, guard, passed, settings};
 
 /// A call is sparse if on every process at most one block in this many has elements.
 const SPARSE: u64 = 4;
@@ -51,7 +51,7 @@ static KEY: Key = Key::new(deleted);
 
 impl Drop for Private {
     fn drop(&mut self) {
-        if shadow::FINALIZING.load(Ordering::Acquire) {
+        if guard::FINALIZING.load(Ordering::Acquire) {
             return;
         }
         let _inside = guard::enter();

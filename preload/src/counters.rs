@@ -67,10 +67,15 @@ pub const NUMBERS: usize = AT_PASSED + ROWS * REASONS;
 /// All numbers of this process.
 pub fn snapshot() -> [u64; NUMBERS] {
     let mut numbers = [0; NUMBERS];
+    copy(&mut numbers);
+    numbers
+}
+
+/// Copies all numbers of this process.
+pub fn copy(numbers: &mut [u64; NUMBERS]) {
     let rows = (TABLE.iter())
         .flat_map(|r| [&r.calls, &r.communicators, &r.bytes, &r.nanoseconds, &r.compared, &r.differing, &r.ours, &r.native]);
     for (number, counter) in numbers.iter_mut().zip(rows.chain(&FLAWED).chain(PASSED.iter().flatten())) {
         *number = counter.load(Ordering::Relaxed);
     }
-    numbers
 }

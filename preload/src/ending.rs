@@ -5,6 +5,7 @@
 //! whether they are installed earlier or later. Code in a handler neither allocates nor locks: it
 //! formats into an array on the stack and calls `write`.
 
+use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use mpix_neighbor::util::say::say;
 
+use crate::counters::NUMBERS;
 use crate::errors::SUCCESS;
 use crate::report::{self, Scope};
 use crate::{counters, guard, settings};
@@ -51,17 +53,27 @@ static PREPARED: OnceLock<Prepared> = OnceLock::new();
 /// True once something has been reported.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
+/// True if that was said in an exit handler, of which later ones may call `MPI_Finalize`.
+static LEFT: AtomicBool = AtomicBool::new(false);
+
+/// What a report needs, not on the stack: that of a signal handler may have 8 KiB.
+static ROOM: Room = Room(UnsafeCell::new((Text { bytes: [0; LONGEST], used: 0 }, [0; NUMBERS])));
+
+struct Room(UnsafeCell<(Text, [u64; NUMBERS])>);
+
+// SAFETY: whoever has set `TOLD` uses it, and is the only one that ever does.
+unsafe impl Sync for Room {}
+
+/// Bytes of the longest text.
+const LONGEST: usize = 16384;
+
 /// Text in a fixed array.
 pub struct Text {
-    bytes: [u8; 16384],
+    bytes: [u8; LONGEST],
     used: usize,
 }
 
 impl Text {
-    fn new() -> Text {
-        Text { bytes: [0; 16384], used: 0 }
-    }
-
     fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
@@ -167,7 +179,7 @@ fn replaceable(signal: c_int) -> Option<libc::sigaction> {
 /// Reports, and lets the signal take its previous action.
 unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
     // SAFETY: `errno` is the thread's own; the rest is async-signal-safe: atomics, formatting into
-    // the stack, `write`, `sigaction`, `raise`.
+    // memory that nobody else uses, `write`, `sigaction`, `raise`.
     unsafe {
         let errno = *libc::__errno_location();
         let Some(prepared) = PREPARED.get() else { return };
@@ -196,18 +208,19 @@ fn tell(prepared: &Prepared, how: &str, name: &str) {
     if unsafe { libc::getpid() } != prepared.process || TOLD.swap(true, Ordering::AcqRel) {
         return;
     }
-    let mine = counters::snapshot();
+    // SAFETY: this is the one that has set `TOLD`.
+    let (text, mine) = unsafe { &mut *ROOM.0.get() };
+    counters::copy(mine);
     let scope = Scope::Process { rank: prepared.rank, how, name };
     if settings::get().report {
-        let mut text = Text::new();
         // what does not fit is cut off
-        let _ = report::write(&mut text, &mine, &mine, &scope);
+        let _ = report::write(text, mine, mine, &scope);
         put(libc::STDERR_FILENO, text.as_bytes());
     }
     if let Some(file) = &prepared.file {
-        let mut line = Text::new();
-        let _ = report::write_line(&mut line, &prepared.program, &mine, &scope);
-        let _ = append(file, line.as_bytes());
+        text.used = 0;
+        let _ = report::write_line(text, &prepared.program, mine, &scope);
+        let _ = append(file, text.as_bytes());
     }
 }
 
@@ -244,14 +257,16 @@ pub fn aborting() {
 /// Reports that the process exits without `MPI_Finalize`.
 extern "C" fn leaving() {
     if let Some(prepared) = PREPARED.get().filter(|p| p.rank == 0) {
+        LEFT.store(!TOLD.load(Ordering::Acquire), Ordering::Release);
         tell(prepared, "left without MPI_Finalize", "");
     }
 }
 
-/// Claims the report for `MPI_Finalize`. Returns false if a report has been made.
+/// Claims the report for `MPI_Finalize`. Returns false if a report has been made, but for the one
+/// of an exit without it.
 pub fn finishing() -> bool {
     prepare();
-    !TOLD.swap(true, Ordering::AcqRel)
+    !TOLD.swap(true, Ordering::AcqRel) || LEFT.load(Ordering::Acquire)
 }
 
 /// Appends the line of a launch that has reached `MPI_Finalize`.

@@ -9,14 +9,14 @@ use mpix_neighbor::util::say::say;
 use mpi_sys::{MPI_Comm, MPI_Op};
 
 use crate::interpose::interpose;
-use crate::{counters, ending, guard, report, settings, shadow, state};
+use crate::{counters, ending, guard, report, settings, state};
 
 /// Reports before MPI ends, and leaves all communicators to it.
 pub fn before() {
     if settings::get().counts {
         finish();
     }
-    shadow::FINALIZING.store(true, Ordering::Release);
+    guard::FINALIZING.store(true, Ordering::Release);
 }
 
 /// Collects the numbers of all processes, and prints them on process 0 of `MPI_COMM_WORLD`.

@@ -40,12 +40,16 @@ pub fn passes() -> bool {
     DEPTH.get() > 0 || settings::get().off
 }
 
+/// True from the start of `MPI_Finalize`, which then frees all communicators.
+pub static FINALIZING: AtomicBool = AtomicBool::new(false);
+
 /// True once the program has initialized the world model: programs with sessions alone have no
 /// `MPI_COMM_SELF`, where the library keeps what it needs.
 pub fn has_world() -> bool {
     static HAS: AtomicBool = AtomicBool::new(false);
     if HAS.load(Ordering::Relaxed) {
-        return true;
+        // what sessions make afterwards has no world either
+        return !FINALIZING.load(Ordering::Acquire);
     }
     let mut flag = 0;
     // SAFETY: may be called at any time; the result is a local.

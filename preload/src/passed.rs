@@ -54,7 +54,10 @@ fn idup() -> MutexGuard<'static, Vec<Handle>> {
 /// Notes that `MPI_Comm_idup` is making a communicator. All MPIs write its handle at once.
 pub fn duplicated_later(comm: MPI_Comm) {
     if settings::get().counts {
-        idup().push(Handle(comm));
+        let mut all = idup();
+        if !all.contains(&Handle(comm)) {
+            all.push(Handle(comm));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 // of 16, with all of this crate (benches/passthrough.c).
 
 use std::ffi::{OsString, c_int};
+use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
 use mpix_neighbor::util::say::say;
@@ -46,7 +47,9 @@ pub fn get() -> &'static Settings {
         // handles of another MPI may differ in size: not even passing calls on would work
         mpix_neighbor::measure::session::require_own_mpi("mpix-neighbor preload");
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
-        settings.file = Some(value(FILE)).filter(|file| !file.is_empty()).map(OsString::from);
+        // the program may change its folder meanwhile
+        let absolute = |file: String| std::path::absolute(&file).map_or_else(|_| file.into(), PathBuf::into_os_string);
+        settings.file = Some(value(FILE)).filter(|file| !file.is_empty()).map(absolute);
         settings.counts = settings.report || settings.file.is_some();
         settings
     })

@@ -24,9 +24,6 @@ use crate::shape::{self, Shape};
 /// What shadows are set for.
 const OPERATIONS: c_int = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
 
-/// True from the start of `MPI_Finalize`, which then frees all communicators.
-pub static FINALIZING: AtomicBool = AtomicBool::new(false);
-
 /// A shadow, and what is known about its topology. Freed when dropped.
 pub struct Shadow {
     /// The communicator.
@@ -165,7 +162,7 @@ impl Shadow {
 impl Drop for Shadow {
     fn drop(&mut self) {
         ALIVE.fetch_sub(1, Ordering::Relaxed);
-        if FINALIZING.load(Ordering::Acquire) {
+        if guard::FINALIZING.load(Ordering::Acquire) {
             return;
         }
         let _inside = guard::enter();

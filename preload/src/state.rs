@@ -14,7 +14,7 @@ use crate::errors::SUCCESS;
 use crate::idle::{Agreed, Pool};
 use crate::passed;
 use crate::reason::Reason;
-use crate::shadow::{self, FINALIZING, Shadow};
+use crate::shadow::{self, Shadow};
 use crate::shape::Shape;
 use crate::{ending, guard, schedules, settings};
 
@@ -85,13 +85,13 @@ impl State {
     /// has windows, and not while MPI is being finalized, which ends what the library keeps.
     #[inline]
     pub fn serves(&self) -> bool {
-        self.is_there() && !FINALIZING.load(Ordering::Acquire)
+        self.is_there() && !guard::FINALIZING.load(Ordering::Acquire)
     }
 
     /// Frees the windows of the shadow, since all processes are here: requests under way may keep
     /// the rest, and end at different times.
     pub fn free_windows(&self) {
-        if !self.has_windows || FINALIZING.load(Ordering::Acquire) {
+        if !self.has_windows || guard::FINALIZING.load(Ordering::Acquire) {
             return;
         }
         let _inside = guard::enter();
@@ -111,7 +111,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        if FINALIZING.load(Ordering::Acquire) {
+        if guard::FINALIZING.load(Ordering::Acquire) {
             return;
         }
         let _inside = guard::enter();
@@ -183,7 +183,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
-        let can = KEY.make().is_some() && !FINALIZING.load(Ordering::Acquire);
+        let can = KEY.make().is_some() && !guard::FINALIZING.load(Ordering::Acquire);
         let (agreed, expects_more) = match pool.agree(comm, shape.as_ref(), [can, is_whole]) {
             Ok((agreed, expects_more)) => (Ok(agreed), expects_more),
             Err(error) => (Err(error), false),

@@ -233,11 +233,14 @@ class Blocks:
         Bytes of a number in arrays of counts, or 8 if the count is no C int; 0 if any will do.
     stable
         True if the arguments follow from the objects that `spec` names, whatever is written there.
+    copied
+        True if the arguments follow from what its arrays of numbers hold now.
     received
         True if the data are written.
     """
 
     __slots__ = (
+        "_arrays",
         "_bare",
         "_data",
         "_dtype",
@@ -258,6 +261,7 @@ class Blocks:
         width: int = 0,
         stable: bool = True,
         received: bool = False,
+        copied: bool = False,
     ):
         self.arguments, self.keep, self.width = arguments, keep, width
         self._received = received
@@ -272,6 +276,8 @@ class Blocks:
             self._ids = tuple(map(id, parts))
             self.keep = (*keep, *parts[1:])
             self._lists = [(i, list(part)) for i, part in enumerate(parts) if type(part) is list]
+            arrays = [(i, part) for i, part in enumerate(parts) if copied and i and isinstance(part, np.ndarray)]
+            self._arrays = [(i, part.dtype, part.tobytes()) for i, part in arrays]
             named = parts[-1]
             # one that is freed has another handle
             self._type = (named, handle(named)) if isinstance(named, MPI.Datatype) else None
@@ -297,7 +303,11 @@ class Blocks:
             return False
         if self._type and handle(self._type[0]) != self._type[1]:
             return False
-        return not self._lists or all(spec[i] == copy for i, copy in self._lists)
+        if self._lists and not all(spec[i] == copy for i, copy in self._lists):
+            return False
+        return not self._arrays or all(
+            spec[i].dtype is dtype and spec[i].tobytes() == copy for i, dtype, copy in self._arrays
+        )
 
 
 def _integers(
@@ -365,7 +375,8 @@ def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
     if counts is None:
         counts = [_shared(memory, type, number)] * number
     # displacements that follow from counts do not follow when these are written
-    stable = displs is not None or isinstance(counts, list)
+    copied = displs is None and isinstance(counts, np.ndarray)
+    stable = displs is not None or isinstance(counts, list) or copied
     if displs is None:
         counts = converted(counts, np.dtype(np.int64), "counts")
         displs = np.cumsum(counts) - counts
@@ -374,7 +385,7 @@ def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
         isinstance(spec, (list, tuple)) and any(isinstance(part, tuple) for part in spec)
     )
     arguments = memory.address if memory is not None else None, address(counts), address(displs), handle(type)
-    return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable, received)
+    return Blocks(spec, arguments, (memory, data, counts, displs, type), width, stable, received, copied)
 
 
 def general(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:

@@ -71,7 +71,7 @@ impl Plan {
     pub unsafe fn new(shared: &Shared, sends: Sends, arrivals: &Arrivals, tag: i32) -> Result<Plan> {
         let context = shared.hold();
         let ExchangeContext { transport: Transport { comm, rank, observed, .. }, yields, outstanding, plan_tags, .. } = &*context;
-        let _tag = Tag::take(tag, plan_tags)?;
+        let held = Tag::take(tag, plan_tags)?;
         let mut requests = Persistent::default();
         // SAFETY: the caller vouches for the blocks and for `arrivals`.
         unsafe {
@@ -96,7 +96,7 @@ impl Plan {
             patience: Patience::default(),
             record: observed.as_ref().map(observe::Sparse::plan),
             sends,
-            _tag,
+            _tag: held,
         })
     }
 

@@ -214,12 +214,15 @@ pub fn first_mismatch(receiver: &Neighborhood, listed_by: &[u32]) -> Option<Erro
     }
     let source = (0..listed_by.len()).find(|&s| listed_by[s] != as_source[s])?;
     let (target, sent, received) = (receiver.rank, listed_by[source], as_source[source]);
-    Some(Error::Lists {
-        text: format!(
+    let text = if source == target as usize {
+        format!("process {target} lists itself {sent} time(s) among its targets, but {received} time(s) among its sources")
+    } else {
+        format!(
             "process {source} lists process {target} {sent} time(s) among its targets, \
              but process {target} lists process {source} {received} time(s) among its sources"
-        ),
-    })
+        )
+    };
+    Some(Error::Lists { text })
 }
 
 #[cfg(test)]
