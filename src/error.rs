@@ -338,7 +338,7 @@ pub enum Error {
     #[error("{what} is not the same on all processes")]
     Disagreement {
         /// The argument.
-        what: &'static str,
+        what: std::borrow::Cow<'static, str>,
     },
     /// An error in the arguments of another process.
     #[error("process {rank}: {text}")]

@@ -141,6 +141,13 @@ static void set_arguments(void) {
     int mismatch;
     OK(MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch));
     HANDLED(MPIX_Neighborhood_set(me == 0 ? 1 : 2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), mismatch, "operations is not the same on all processes");
+    MPI_Info other;
+    MPI_Info_create(&other);
+    MPI_Info_set(other, "mpix_seed", me == 0 ? "3" : "4");
+    HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, other, comm), mismatch, ": hint mpix_seed is not the same on all processes");
+    MPI_Info_set(other, "mpix_split", me == 0 ? "true" : "false");
+    HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, other, comm), mismatch, "hint mpix_seed is not the same");
+    MPI_Info_free(&other);
     /* process 0 sends to the last one once more than that one knows */
     int of_zero[2] = {n - 1, 1}, more[3] = {ring[0], ring[1], last}, times = (of_zero[0] == last) + (of_zero[1] == last);
     snprintf(text, sizeof text, "process 0 lists process %d %d time(s) among its targets, but process %d lists process 0 %d time(s) among its sources", last, times + 1, last, times);

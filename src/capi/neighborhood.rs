@@ -261,7 +261,7 @@ fn agree_on_hints(shared: &Shared, hints: Option<&SparseHints>, understood: Resu
     if low < 0 {
         return coll::share_outcome(&comm, understood);
     }
-    if low == -high { Ok(()) } else { Err(Error::Disagreement { what: SparseHints::AGREED_IN_CALLS }.into()) }
+    if low == -high { Ok(()) } else { Err(Error::Disagreement { what: SparseHints::AGREED_IN_CALLS.into() }.into()) }
 }
 
 /// Returns the degrees of a communicator's neighborhood for an operation.

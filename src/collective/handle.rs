@@ -258,7 +258,7 @@ fn agree_on_operations(own: &Own, operations: Result<i32>) -> Result<i32> {
     let (mut failures, mut least) = ([u64::from(operations.is_err())], [bits, -bits]);
     own.sum_and_least(&mut failures, &mut least)?;
     match (failures, least) {
-        ([0], [least, most]) if least != -most => Err(Error::Disagreement { what: "operations" }.into()),
+        ([0], [least, most]) if least != -most => Err(Error::Disagreement { what: "operations".into() }.into()),
         ([0], _) => operations,
         _ => coll::share_outcome(&own.comm, operations),
     }

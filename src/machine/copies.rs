@@ -8,7 +8,7 @@
 //! second time on, and such a copy then seems up to four times as fast as it is. The shortest time
 //! of a few counts, as other programs make times longer only.
 //!
-//! Cost: 15 to 30 ms, once; 4.5 MiB on two processes meanwhile.
+//! Cost: 15 to 60 ms, once; 4.5 MiB on two processes meanwhile.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -59,7 +59,7 @@ pub fn set(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
     let (lowest, highest) =
         (coll::allreduce(&private, words, Reduction::Min)?, coll::allreduce(&private, other, Reduction::Min)?);
     if lowest != highest.map(|w| !w) {
-        return Err(Error::Disagreement { what: "parameters" }.into());
+        return Err(Error::Disagreement { what: "parameters".into() }.into());
     }
     // SAFETY: `known` returns no reference.
     unsafe { PARAMETERS.set(comm, parameters) }

@@ -272,7 +272,7 @@ impl ExchangeContext {
         // an error on one process is reported on all, with its text
         let local = if low < 0 { coll::share_outcome(&comm, local)? } else { local? };
         if low != -high {
-            return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
+            return Err(Error::Disagreement { what: SparseHints::AGREED.into() }.into());
         }
         let LocalParts { hints, machine, receives, windows, largest_tag, outstanding } = local;
         // Created here, so that nonblocking exchanges have them too. All processes take the same

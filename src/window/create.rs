@@ -77,10 +77,10 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let low = coll::allreduce(&comm, [to_int(hints.batch), is_known, a, b, c, -a, -b, -c], Reduction::Min)?;
     let is_one = |k: usize| low[2 + k] == -low[5 + k];
     if (low[1] == 1 && !is_one(0)) || !is_one(1) {
-        return Err(Error::Disagreement { what: "type" }.into());
+        return Err(Error::Disagreement { what: "type".into() }.into());
     }
     if !is_one(2) {
-        return Err(Error::Disagreement { what: "one of the hints of sparse exchanges" }.into());
+        return Err(Error::Disagreement { what: "one of the hints of sparse exchanges".into() }.into());
     }
     let (batch, least) = (to_usize(low[0]), Batch::least_capacity(elements.size));
     let (capacity, near_capacity) = (batch.max(least), (NEAR * batch).max(least));

@@ -74,7 +74,7 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
             held.state.loss.get_or_insert(lost);
         }
         if uneven {
-            let why: Box<Error> = Error::Disagreement { what: LAST_CALL }.into();
+            let why: Box<Error> = Error::Disagreement { what: LAST_CALL.into() }.into();
             held.state.over = Some((held.state.epoch, why.clone()));
             ended.and(Err(why))
         } else {
@@ -226,8 +226,13 @@ impl Held<'_, Window> {
             let bytes = unsafe { std::slice::from_raw_parts(message.at, to_usize(message.bytes)) };
             let (source, header) = (message.source, Header::of(bytes));
             let is_there = |window: &mut Window| header.lost || window.state.peer(source).applied == header.before;
-            ended = ended.and(self.wait_on(is_there));
+            let waited = self.wait_on(is_there);
+            let all_end = waited.as_ref().is_err_and(|e| self.ends_all(e));
+            ended = ended.and(waited);
             if !is_there(self) {
+                if all_end {
+                    break;
+                }
                 // it may wait for results
                 ended = ended.and(self.state.tell_lost(source));
                 continue;
@@ -240,16 +245,17 @@ impl Held<'_, Window> {
         ended.and(done)
     }
 
+    /// True of an error after which the epoch ends nowhere: who has died stays dead.
+    fn ends_all(&self, error: &Error) -> bool {
+        self.state.check_epoch().is_err() || matches!(error, Error::Gone { .. })
+    }
+
     /// Waits until `done` returns true, also after errors of others. Returns the first one.
     fn wait_on(&mut self, done: impl Fn(&mut Window) -> bool) -> Result<()> {
         let mut outcome = Ok(());
         for _ in 0..WAITS {
             let waited = self.wait(&[], &done);
-            let is_over = match &waited {
-                Ok(()) => true,
-                // who has died stays dead
-                Err(e) => self.state.check_epoch().is_err() || matches!(**e, Error::Gone { .. }),
-            };
+            let is_over = waited.as_ref().map_or_else(|e| self.ends_all(e), |()| true);
             outcome = outcome.and(waited);
             if is_over {
                 break;

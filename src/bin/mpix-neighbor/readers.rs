@@ -114,7 +114,7 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
         ));
     };
     if magic != "%%matrixmarket" || object != "matrix" {
-        return Err(format!("{name}:1: not the banner of a Matrix Market matrix"));
+        return Err(format!("{name}:1: '{}' does not begin with '%%MatrixMarket matrix'", shown(&banner)));
     }
     if format != "coordinate" {
         return Err(format!(
@@ -370,7 +370,10 @@ mod tests {
         let head = "%%MatrixMarket matrix coordinate pattern general\n";
         for (text, error) in [
             ("1 1 1\n1 1\n", "m:1: not a Matrix Market file"),
-            ("%%MatrixMarket vector coordinate real general\n", "m:1: not the banner"),
+            (
+                "%%MatrixMarket vector coordinate real general\n",
+                "m:1: '%%matrixmarket vector coordinate real general' does not begin with '%%MatrixMarket matrix'",
+            ),
             ("%%MatrixMarket matrix array real general\n2 2\n", "m:1: format 'array'"),
             ("%%MatrixMarket matrix coordinate text general\n", "m:1: field 'text'"),
             ("%%MatrixMarket matrix coordinate real round\n", "m:1: symmetry 'round'"),

@@ -202,6 +202,17 @@ impl Gathered {
     }
 }
 
+/// The error of hints that are not equal on all processes, which names them. Collective: a
+/// reduction of two words a hint.
+#[cold]
+fn differing(comm: &Comm, hints: &Hints) -> Result<Box<Error>> {
+    let each = hints.agreed_each();
+    let (mine, mut least) = (each.map(|(_, number)| [number, -number]), each.map(|_| [0; 2]));
+    coll::allreduce_slice(comm, mine.as_flattened(), least.as_flattened_mut(), Reduction::Min)?;
+    let keys = each.iter().zip(least).filter(|(_, [least, most])| *least != -most).map(|((key, _), _)| *key);
+    Ok(Error::Disagreement { what: format!("hint {}", keys.collect::<Vec<_>>().join(", hint ")).into() }.into())
+}
+
 /// Finds out whether all arguments are in order, and equal where they must be, whether all lists
 /// match, and what they are like. `comm` is the private communicator.
 ///
@@ -214,10 +225,10 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
         return Err(request.err().unwrap_or(remote.into()));
     }
     if least[SET] != -least[SET + 1] {
-        return Err(Error::Disagreement { what: "operations" }.into());
+        return Err(Error::Disagreement { what: "operations".into() }.into());
     }
     if least[HINTS] != -least[HINTS + 1] {
-        return Err(Error::Disagreement { what: Hints::AGREED }.into());
+        return Err(differing(comm, &request?.hints)?);
     }
     let SetCall { neighborhood, hints, operations } = request?;
     if sums[FINGERPRINT..STAR] != [0, 0] {

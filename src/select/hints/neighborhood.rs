@@ -354,49 +354,59 @@ impl Hints {
         self.learned.machine = Some((machine, origin));
     }
 
-    /// The keys of the hints that must be equal on all processes, for errors.
-    pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_rma_synchronization, mpix_rma_straight, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters, or whether mpix_round_window is given,";
-
     /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
     /// must be equal on all processes: all but the order of reductions, and the window's value, of
     /// which only counts whether it is given.
     pub fn agreed(&self) -> i64 {
+        digest(self.words(&self.machine()).map(|word| word.1))
+    }
+
+    /// The same for each hint, with its key.
+    pub fn agreed_each(&self) -> [(&'static str, i64); NEIGHBORHOOD.len()] {
+        let machine = self.machine();
+        let words = |key| self.words(&machine).filter(move |word| word.0 == key).map(|word| word.1);
+        NEIGHBORHOOD.map(|((key, _), _)| (key, digest(words(key))))
+    }
+
+    /// The values that count for [`Hints::agreed`], each with the key of its hint. `m` are the
+    /// machine's parameters in effect.
+    fn words<'a>(&'a self, m: &'a Loggp) -> impl Iterator<Item = (&'static str, u64)> + 'a {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
             ScheduleHint::Measure => 1,
             ScheduleHint::Model => 2,
             ScheduleHint::Only(algorithm) => 3 + algorithm as u64,
         };
-        let m = self.machine();
         let values = [
-            schedule,
-            self.split.into(),
-            self.seed,
-            self.half_duplex.into(),
+            (SCHEDULE, schedule),
+            (SPLIT, self.split.into()),
+            (SEED, self.seed),
+            (DUPLEX, self.half_duplex.into()),
             // its value is each process's own
-            self.window.is_some().into(),
-            self.weight_unit.map_or(0, |u| 1 + u64::from(u)),
-            m.latency.to_bits(),
-            m.overhead.to_bits(),
-            m.gap.to_bits(),
-            m.gap_per_byte.to_bits(),
-            m.eager,
-            self.graph_limit,
-            self.fuse.map_or(0, |fuse| 1 + u64::from(fuse)),
-            self.verify.into(),
-            self.shared_memory,
-            self.single_copy.word(),
-            self.loggp.is_some().into(),
+            (ROUND_WINDOW, self.window.is_some().into()),
+            (WEIGHT_UNIT, self.weight_unit.map_or(0, |u| 1 + u64::from(u))),
+            (LOGGP, m.latency.to_bits()),
+            (LOGGP, m.overhead.to_bits()),
+            (LOGGP, m.gap.to_bits()),
+            (LOGGP, m.gap_per_byte.to_bits()),
+            (LOGGP, m.eager),
+            (GRAPH_LIMIT, self.graph_limit),
+            (FUSE, self.fuse.map_or(0, |fuse| 1 + u64::from(fuse))),
+            (VERIFY, self.verify.into()),
+            (SHARED_MEMORY, self.shared_memory),
+            (SINGLE_COPY, self.single_copy.word()),
+            (LOGGP, self.loggp.is_some().into()),
             // a preset stands in for what is not known
-            self.known_machine().is_some().into(),
-            self.learn as u64,
-            self.whole_communicator.into(),
-            self.transport as u64,
-            self.rma_synchronization as u64,
-            self.rma_straight.unwrap_or(0),
+            (LOGGP, self.known_machine().is_some().into()),
+            (LOGGP, self.learn as u64),
+            (WHOLE_COMMUNICATOR, self.whole_communicator.into()),
+            (TRANSPORT, self.transport as u64),
+            (RMA_SYNCHRONIZATION, self.rma_synchronization as u64),
+            (RMA_STRAIGHT, self.rma_straight.unwrap_or(0)),
         ];
-        digest(values.into_iter().chain(m.sharing.words()).chain(self.nodes.iter().flat_map(Placement::words)))
+        let sharing = m.sharing.words().map(|word| (LOGGP, word));
+        let nodes = self.nodes.iter().flat_map(Placement::words).map(|word| (NODES, word));
+        values.into_iter().chain(sharing).chain(nodes).map(|((key, _), word)| (key, word))
     }
 
     /// Number of rounds that may have sends in flight, of schedules that let rounds overlap.

@@ -170,7 +170,7 @@ fn measuring_has_limits() {
 
 #[test]
 fn what_must_agree_differs() {
-    let mut seen = Vec::new();
+    let (mut seen, mut named) = (Vec::new(), Vec::new());
     for verify in ["true", "false"] {
         for name in ALGORITHMS.iter().map(|e| e.name).chain(["auto", "measure"]) {
             seen.push(read(&[("mpix_schedule", name), ("mpix_verify", verify)], &[]).unwrap().agreed());
@@ -206,14 +206,24 @@ fn what_must_agree_differs() {
         ("mpix_nodes", "2,0"),
         ("mpix_nodes", "0,2"),
     ] {
-        seen.push(read(&[(key, value)], &[]).unwrap().agreed());
+        let hints = read(&[(key, value)], &[]).unwrap();
+        seen.push(hints.agreed());
+        named.push((key, hints));
+    }
+    for hint in [("mpix_schedule", "direct"), ("mpix_verify", "true"), ("mpix_round_window", "3")] {
+        named.push((hint.0, read(&[hint], &[]).unwrap()));
+    }
+    for (key, hints) in &named {
+        let both = hints.agreed_each().into_iter().zip(Hints::default().agreed_each());
+        let differing: Vec<&str> = both.filter(|(a, b)| a != b).map(|(a, _)| a.0).collect();
+        assert_eq!(differing, [*key]);
+    }
+    for ((key, _), _) in NEIGHBORHOOD.iter().filter(|hint| hint.0 != REDUCE_ORDER) {
+        assert!(named.iter().any(|name| name.0 == *key), "{key}");
     }
     let refused = read(&[("mpix_rma_straight", "-1")], &[]).unwrap_err().to_string();
     assert!(refused.ends_with("is not one of auto, false, 0, or a number of bytes from 4096 on"), "{refused}");
     assert_eq!(read(&[("mpix_rma_straight", "auto")], &[]).unwrap().agreed(), Hints::default().agreed());
-    for ((key, _), _) in NEIGHBORHOOD.iter().filter(|hint| hint.0 != REDUCE_ORDER) {
-        assert!(Hints::AGREED.contains(key), "{key}");
-    }
     // files of parameters that differ in one line, and none where the other one has those of the
     // preset that stands in
     let five = "latency = 9\noverhead = 1\ngap = 2\ngap_per_byte = 0.25\neager = 4096\n";
