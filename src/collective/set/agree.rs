@@ -209,8 +209,8 @@ fn differing(comm: &Comm, hints: &Hints) -> Result<Box<Error>> {
     let each = hints.agreed_each();
     let (mine, mut least) = (each.map(|(_, number)| [number, -number]), each.map(|_| [0; 2]));
     coll::allreduce_slice(comm, mine.as_flattened(), least.as_flattened_mut(), Reduction::Min)?;
-    let keys = each.iter().zip(least).filter(|(_, [least, most])| *least != -most).map(|((key, _), _)| *key);
-    Ok(Error::Disagreement { what: format!("hint {}", keys.collect::<Vec<_>>().join(", hint ")).into() }.into())
+    let keys = each.iter().zip(least).filter(|(_, [least, most])| *least != -most).map(|((key, _), _)| Hints::what_of(key));
+    Ok(Error::Disagreement { what: keys.collect::<Vec<_>>().join("; ").into() }.into())
 }
 
 /// Finds out whether all arguments are in order, and equal where they must be, whether all lists

@@ -368,6 +368,15 @@ impl Hints {
         NEIGHBORHOOD.map(|((key, _), _)| (key, digest(words(key))))
     }
 
+    /// What must be equal of a hint, for errors.
+    pub fn what_of(key: &str) -> String {
+        match key {
+            _ if key == ROUND_WINDOW.0 => format!("whether {key} is given"),
+            _ if key == LOGGP.0 => format!("hint {key}, or a file of LogGP parameters,"),
+            _ => format!("hint {key}"),
+        }
+    }
+
     /// The values that count for [`Hints::agreed`], each with the key of its hint. `m` are the
     /// machine's parameters in effect.
     fn words<'a>(&'a self, m: &'a Loggp) -> impl Iterator<Item = (&'static str, u64)> + 'a {
