@@ -3,7 +3,7 @@
 //! Signal handlers are installed only if a report is wanted, and only in place of the default
 //! action or of a handler of the MPI, which then runs as usual. The program's own handlers stay,
 //! whether they are installed earlier or later. Code in a handler neither allocates nor locks: it
-//! formats into an array on the stack and calls `write`.
+//! formats into an array that is kept for it and calls `write`.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_int, c_void};

@@ -87,7 +87,7 @@ impl Content {
 pub struct Header {
     /// The kind of what follows the header.
     pub content: Content,
-    /// True if operations before these could not be sent.
+    /// True if operations before these could not be sent; of results, if some were not applied.
     pub lost: bool,
     /// The sender's epoch; wraps around.
     pub epoch: u32,

@@ -35,7 +35,7 @@ struct Unsent {
 #[derive(Clone, Copy)]
 struct Head {
     content: Content,
-    /// True if it stands for results that do not come.
+    /// True if MPI could not apply some of the operations that it answers.
     lost: bool,
     /// The epoch of the operations, or of those that are answered.
     epoch: u32,
@@ -49,7 +49,7 @@ struct Sending {
 
 /// The outcome of a batch.
 pub(super) struct Applied {
-    /// What its operations return, if any do.
+    /// What its operations return, if any do, or if there is a loss to tell.
     results: Option<Batch>,
     /// True if MPI could not apply one of them.
     lost: bool,
@@ -342,7 +342,7 @@ impl State {
     #[cold]
     pub fn tell_lost(&mut self, source: u32) -> Result<()> {
         let (epoch, nothing) = (self.epoch, self.fresh(source));
-        self.answer(source, Head { content: Content::Lost, lost: true, epoch }, nothing)
+        self.answer(source, Head { content: Content::Lost, lost: false, epoch }, nothing)
     }
 
     /// Notes that a process finalizes MPI with the window after an epoch, and tells the next
@@ -462,7 +462,6 @@ impl State {
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
         let answer = match results {
             Some(results) => Some((Content::Results, results)),
-            None if lost => Some((Content::Results, self.fresh(source))),
             None if owed => Some((Content::Acknowledgement, self.fresh(source))),
             None => None,
         };
@@ -478,7 +477,6 @@ impl State {
         }
         self.peer(source).acknowledge(header.applied);
         let Applied { results, lost } = self.apply(source, Reader::new(bytes, length));
-        let results = results.or_else(|| lost.then(|| self.fresh(source)));
         let head = Head { content: Content::Results, lost, epoch: header.epoch };
         results.map_or(Ok(()), |results| self.answer(source, head, results))
     }
@@ -504,6 +502,9 @@ impl State {
                 lost = true;
                 self.loss.get_or_insert(error);
             }
+        }
+        if lost && results.is_none() {
+            results = Some(self.fresh(source));
         }
         Applied { results, lost }
     }
