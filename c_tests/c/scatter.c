@@ -164,6 +164,33 @@ static void lengths(void) {
   }
 }
 
+/* processes that also send to themselves, ahead of the hub or behind it: with a tree, which a machine
+   that hardly takes another message chooses, everyone still gets all blocks */
+static void own_edges(void) {
+  MPIX_Loggp machine = {.latency = 1, .send_overhead = 0.1, .recv_overhead = 0.1, .gap = 100, .gap_per_byte = 1e-6};
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info = promise("mpix_weight_unit", "1");
+  OK(MPIX_Loggp_set(&machine, comm));
+  for (int from = 0; from < n; from++) {
+    int to[80], weights[80], blocks[80], have[2] = {SENTINEL, SENTINEL}, count = 0;
+    const int own = me != from && me % 2, first = own && me % 4 == 1;
+    int sources[2] = {first ? me : from, first ? from : me};
+    for (int r = 0; me == from && r < n; r++)
+      if (r != from) to[count++] = r;
+    if (own) to[count++] = me;
+    for (int i = 0; i < 80; i++) weights[i] = 8, blocks[i] = me == from ? 100 * from + to[i < count ? i : 0] : -me;
+    OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, me == from ? 0 : 1 + own, sources, weights, count, to, weights, info, comm));
+    /* all choices are open */
+    const int open = !getenv("MPIX_SCHEDULE") || !strcmp(getenv("MPIX_SCHEDULE"), "auto");
+    if (open && n > 2 && !getenv("MPIX_LOGGP")) CHECK(strstr(described(comm), "scatter_"), "%s", described(comm));
+    OK(MPIX_Neighbor_alltoall(blocks, 1, MPI_INT, have, 1, MPI_INT, comm));
+    if (me != from) CHECK(have[first] == 100 * from + me, "hub %d: %d", from, have[first]);
+    if (own) CHECK(have[!first] == -me, "hub %d: %d from itself", from, have[!first]);
+  }
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
 static MPI_Comm comm;
 
 /* everyone gets an int, and all is well; `except` gets none or another one */
@@ -280,6 +307,7 @@ int main(int argc, char **argv) {
   make(3, -2, 1, -2, 5); /* negative lower bound */
   stars();
   lengths();
+  own_edges();
   comm = test_duplicate();
   if (trees) refused(), other_lengths();
   verified();

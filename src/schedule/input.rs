@@ -15,7 +15,7 @@ pub struct Input<'a> {
     /// If all edges of all processes have directions, those directions, heaviest first; equal on
     /// all processes.
     pub directions: Option<&'a [u32]>,
-    /// If only one process sends, at most once to each other process, and the caller promised that
+    /// If only one process sends to others, at most once to each, and the caller promised that
     /// forwarding is safe: that star; equal on all processes.
     pub star: Option<&'a Star>,
     /// If all processes of a Cartesian communicator have neighbors at the same offsets, and the

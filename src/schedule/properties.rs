@@ -155,20 +155,22 @@ proptest! {
         check_all(&world_of(n, &edges, &nulls), None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// One process sends to any others in any order, itself included, with list entries without a
-    /// process and blocks of all lengths.
+    /// One process sends to any others in any order, and any send to themselves, with list entries
+    /// without a process and blocks of all lengths.
     #[test]
     fn stars(
         n in 1u32..=80,
         hub in 0u32..80,
         targets in any::<u128>(),
         order in prop::collection::vec(any::<u16>(), 80),
+        own in prop::collection::vec((0u32..80, any::<u16>(), any::<u16>()), 0..8),
         nulls in prop::collection::vec((0u32..80, any::<u16>()), 0..8),
         seed in any::<u64>(),
     ) {
         let hub = hub % n;
         let targets = (0..n).filter(|&t| targets.rotate_left(t) & 1 == 1);
-        let edges: Vec<_> = targets.map(|t| (hub, t, order[t as usize], 0)).collect();
+        let edges = targets.map(|t| (hub, t, order[t as usize], 0));
+        let edges: Vec<_> = edges.chain(own.into_iter().map(|(p, i, j)| (p, p, i, j))).collect();
         let world = world_of(n, &edges, &nulls);
         let fits = |e: &&Entry| world_schedules(e.algorithm, &world, None, &Tuning::default()).is_ok();
         prop_assert_eq!(ALGORITHMS.iter().filter(|e| matches!(e.build, Build::Scatter(_))).filter(fits).count(), 2);

@@ -72,7 +72,7 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
             }
         } else if let Some(place) = star.targets.iter().position(|&r| r == n.rank()) {
             let (from, round, share) = way(to_u32(place) + 1, all, splits);
-            let own = n.sources_in_order().next().map_or(0, |s| s.0);
+            let own = n.sources_in_order().find(|s| s.1 == star.hub).map_or(0, |s| s.0);
             let sent: Vec<Share> = share.sent(splits).collect();
             let scratch = |i: usize| Block::Scratch(to_u32(i));
             let into = if sent.is_empty() {
@@ -203,7 +203,10 @@ mod tests {
         assert_eq!(found(&[]), None);
         assert_eq!(found(&star(4, 2, &[3, 3])), None);
         let mut two = star(3, 0, &[1, 2]);
-        two[1] = Neighborhood::from_ranks(1, &[0, 1], &[1]);
+        // a process that sends to itself sends nothing to others
+        two[1] = Neighborhood::from_ranks(1, &[1, 0], &[1]);
+        assert_eq!(found(&two), Some(Star { hub: 0, targets: vec![1, 2], weight: 1.0 }));
+        (two[1], two[2]) = (Neighborhood::from_ranks(1, &[0], &[2]), Neighborhood::from_ranks(2, &[0, 1], &[]));
         assert_eq!(found(&two), None);
         let entries: Vec<_> = ALGORITHMS.iter().filter(|e| matches!(e.build, Build::Scatter(_))).collect();
         assert_eq!(entries.len(), 2);

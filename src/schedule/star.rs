@@ -1,14 +1,14 @@
-//! Stars: neighborhoods in which one process sends to others and no other process sends.
+//! Stars: neighborhoods in which one process sends to others, and the others at most to themselves.
 
 use super::costs::length;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_u32, to_usize};
 
 /// A star: one process, the hub, sends to each of some other processes once, and no other process
-/// sends.
+/// sends to others. All may send to themselves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Star {
-    /// The process that sends; arbitrary if none does.
+    /// The process that sends to others; arbitrary if none does.
     pub hub: Rank,
     /// The targets of the hub in matching order, without the hub itself.
     pub targets: Vec<Rank>,
@@ -20,17 +20,16 @@ impl Star {
     /// Local contribution to the decision if there is a star. Pass the sum over all processes to
     /// [`Star::from_shares`].
     pub fn share(n: &Neighborhood) -> [u64; 4] {
-        let sends = n.targets().iter().any(|t| t.rank.is_some());
         let mut others = others(n);
         let targets = others.len();
         others.sort_unstable();
         others.dedup();
         let repeats = others.len() < targets;
-        if sends { [1, n.rank().into(), targets as u64, repeats.into()] } else { [0; 4] }
+        if targets > 0 { [1, n.rank().into(), targets as u64, repeats.into()] } else { [0; 4] }
     }
 
     /// Returns the hub and its number of targets from the sum of all shares; `None` if there is no
-    /// star. If no process sends, process 0 is the hub.
+    /// star. If no process sends to others, process 0 is the hub.
     pub fn from_shares(sum: [u64; 4]) -> Option<(Rank, usize)> {
         let [senders, hub, targets, repeats] = sum;
         // of several senders the sums mean nothing, and need not fit

@@ -65,6 +65,9 @@ pub struct Case<'a> {
     pub graph: &'a Graph,
     /// Their directions.
     pub directions: Option<Directions<'a>>,
+    /// True if the lists form a star. The graph may look like one where they don't: it has no edge
+    /// of a process to itself.
+    pub star: bool,
     /// The stencil that they form on a grid.
     pub stencil: Option<&'a Stencil>,
     /// Where the processes are.
@@ -79,7 +82,7 @@ pub struct Case<'a> {
 impl<'a> Case<'a> {
     /// The whole graph, on no grid, each process on a node of its own.
     pub const fn of(graph: &'a Graph, operations: Operations) -> Case<'a> {
-        Case { graph, directions: None, stencil: None, nodes: None, operations, part: false }
+        Case { graph, directions: None, star: false, stencil: None, nodes: None, operations, part: false }
     }
 }
 
@@ -104,7 +107,8 @@ pub fn compare_sample(
         (Locality::from_names(&names), share_memory)
     });
     let nodes = locality.as_ref().map(|(nodes, share_memory)| Nodes { nodes, share_memory: *share_memory });
-    compare(hints, &Case { graph: &sample.graph, directions, stencil: Some(&sample.stencil), nodes, operations, part: true })
+    let stencil = Some(&sample.stencil);
+    compare(hints, &Case { graph: &sample.graph, directions, star: false, stencil, nodes, operations, part: true })
 }
 
 /// Returns true if no process makes the schedules of all of them.
@@ -115,7 +119,7 @@ fn needs_no_graph(entry: &Entry) -> bool {
 /// Compares the predicted times of all algorithms that fit. Builds and simulates the schedules of
 /// all processes: a microsecond or two for each edge and algorithm.
 pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
-    let &Case { graph, directions, stencil, nodes, operations, part } = case;
+    let &Case { graph, directions, star, stencil, nodes, operations, part } = case;
     let of_edge = |e: usize| directions.map_or(0, |d| d.of_edges[e]);
     let all = graph.neighborhoods_with(of_edge);
     let sharing = nodes.filter(|nodes| nodes.share_memory).map(|nodes| nodes.nodes);
@@ -140,7 +144,8 @@ pub fn compare(hints: &Hints, case: &Case) -> Result<Comparison> {
         _ => dense || e.algorithm != Algorithm::LinearPermutation,
     };
     let known = |e: &Entry| !part || needs_no_graph(e);
-    let compared = |e: &&Entry| helps(e) && known(e) && forbidden(e.algorithm, hints, operations, stencil).is_none();
+    let fits = |e: &Entry| star || !matches!(e.build, Build::Scatter(_));
+    let compared = |e: &&Entry| helps(e) && known(e) && fits(e) && forbidden(e.algorithm, hints, operations, stencil).is_none();
     let grid = stencil.map(Stencil::grid);
     for entry in ALGORITHMS.iter().filter(compared) {
         // schedules that pass blocks on use no shared memory

@@ -74,10 +74,13 @@ fn trees_only_where_they_are_allowed() {
     let auto = |whole_communicator| Hints { whole_communicator, ..jaguar() };
     let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
     assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-    let chosen = |hints, outline: Outline| compare(&hints, &Case::of(&graph, outline.operations)).unwrap().choice.algorithm();
-    assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
-    assert_eq!(chosen(auto(true), both), Algorithm::Direct);
-    assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
+    let chosen = |hints, outline: Outline, star| {
+        compare(&hints, &Case { star, ..Case::of(&graph, outline.operations) }).unwrap().choice.algorithm()
+    };
+    assert_eq!(chosen(auto(true), alone, true), Algorithm::ScatterOptimal);
+    assert_eq!(chosen(auto(true), alone, false), Algorithm::Direct);
+    assert_eq!(chosen(auto(true), both, true), Algorithm::Direct);
+    assert_eq!(chosen(auto(false), alone, true), Algorithm::Direct);
 }
 
 /// A full stencil with edges of one weight, and the stencil of all processes.

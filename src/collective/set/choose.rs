@@ -197,12 +197,12 @@ fn compare_graph(
     input: &Input,
     operations: Operations,
 ) -> Result<Option<Result<Comparison>>> {
-    let (directions, stencil) = (input.directions, input.stencil);
+    let (directions, star, stencil) = (input.directions, input.star.is_some(), input.stencil);
     // all processes have directions, or none has
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
     world.graph()?;
     let nodes = world.placement();
-    let case = |graph| Case { graph, directions, stencil, nodes, operations, part: false };
+    let case = |graph| Case { graph, directions, star, stencil, nodes, operations, part: false };
     Ok(world.graph.as_ref().map(|graph| catch(|| select::compare(hints, &case(graph)))))
 }
