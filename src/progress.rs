@@ -42,7 +42,7 @@ fn advance() {
 }
 
 /// The locked value, unless another thread holds it. That thread reports its own panics.
-fn if_free<T>(lock: TryLockResult<T>) -> Option<T> {
+pub fn if_free<T>(lock: TryLockResult<T>) -> Option<T> {
     match lock {
         Ok(locked) => Some(locked),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),

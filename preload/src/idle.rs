@@ -22,7 +22,7 @@ use mpix_neighbor::error::Error;
 use mpix_neighbor::util::unique::unique;
 
 use crate::attribute::Key;
-use crate::errors::{self, SUCCESS};
+use crate::errors::SUCCESS;
 use crate::guard;
 use crate::settings;
 use crate::shadow::{self, Shadow};
@@ -158,7 +158,7 @@ impl Pool {
             let words = [a, -a, b, -b, new_number(comm), can.into(), expects.into()];
             match reducer {
                 Some(Some(reducer)) => reducer.least(comm, words),
-                _ => least(comm, words),
+                _ => preload::least(comm, words),
             }
         };
         let words = least.as_ref().ok().filter(|words| words[5] != 0);
@@ -231,22 +231,6 @@ unsafe fn new_number(comm: MPI_Comm) -> i64 {
     // SAFETY: the caller vouches for `comm`; the result is a local.
     let asked = unsafe { mpi_sys::MPI_Comm_rank(comm, &mut rank) };
     if asked == SUCCESS && rank == 0 { unique() } else { i64::MAX }
-}
-
-/// The least of each of all processes' words, without calling the program's error handler.
-///
-/// # Safety
-/// `comm` must be a communicator; the thread must be inside.
-unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[i64; N], Box<Error>> {
-    let mut least = Err(Error::Internal("the error handler is not known".into()).into());
-    // SAFETY: the caller vouches for `comm`.
-    unsafe {
-        errors::quietly(comm, || {
-            least = preload::least(comm, words);
-            SUCCESS
-        });
-    }
-    least
 }
 
 /// Called by MPI when a parent is freed.

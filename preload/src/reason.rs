@@ -30,7 +30,7 @@ pub enum Reason {
 /// Number of reasons.
 pub const REASONS: usize = 11;
 
-/// The reasons for a launch's line and for people, in the order of [`Why`].
+/// The reasons for a launch's line and for people, in the order of [`Reason`].
 pub const TEXTS: [(&str, &str); REASONS] = [
     ("intercommunicator", "on an intercommunicator"),
     ("no_topology", "on a communicator without a topology"),

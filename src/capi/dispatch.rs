@@ -106,39 +106,6 @@ impl<S: SideArguments, R: SideArguments> Arguments<'_, S, R> {
     }
 }
 
-/// Runs, starts or plans an all-to-all of fields that `field` describes.
-///
-/// # Safety
-/// As for `collective`.
-unsafe fn several<'a>(
-    function: &str,
-    nfields: c_int,
-    comm: MPI_Comm,
-    mode: Mode,
-    field: impl Fn([Side; 2], usize) -> Result<Buffers<'a>>,
-) -> c_int {
-    // SAFETY: as for `collective`.
-    unsafe {
-        call(function, comm, |comm| {
-            let bound = handle::lookup(comm, Operation::Alltoall)?;
-            let n = bound.neighborhood();
-            let sides = [Side::send(n.targets().len(), bound.extents()), Side::recv(n.sources().len(), bound.extents())];
-            let count = args::length("nfields", nfields);
-            let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| {
-                let mut fields = Vec::new();
-                for f in 0..count {
-                    let field = field(sides, f)?;
-                    let bytes = count.saturating_mul(size_of::<Buffers>());
-                    fields.try_reserve(1).map_err(|_| Error::NoMemory { bytes })?;
-                    fields.push(field);
-                }
-                Ok(fields)
-            });
-            other_than_run(bound, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1))
-        })
-    }
-}
-
 /// All but the blocking form of one field without verification.
 unsafe fn other_than_run(
     bound: &Arc<BoundNeighborhood>,
@@ -237,13 +204,32 @@ pub unsafe fn fields<C: Entry>(
     comm: MPI_Comm,
     mode: Mode,
 ) -> c_int {
-    let field = |[targets, sources]: [Side; 2], f: usize| -> Result<Buffers> {
-        // SAFETY: the caller vouches for the arrays.
-        unsafe {
-            let (input, output) = (send.field("sendbufs", f, targets.degree)?, recv.field("recvbufs", f, sources.degree)?);
-            Ok(Buffers { input: input.describe(targets.of_field(f))?, output: output.describe(sources.of_field(f))?, op: None })
-        }
-    };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { several(function, nfields, comm, mode, field) }
+    unsafe {
+        call(function, comm, |comm| {
+            let bound = handle::lookup(comm, Operation::Alltoall)?;
+            let (n, extents) = (bound.neighborhood(), bound.extents());
+            let (targets, sources) = (Side::send(n.targets().len(), extents), Side::recv(n.sources().len(), extents));
+            let field = |f: usize| -> Result<Buffers> {
+                let (input, output) = (send.field("sendbufs", f, targets.degree)?, recv.field("recvbufs", f, sources.degree)?);
+                Ok(Buffers {
+                    input: input.describe(targets.of_field(f))?,
+                    output: output.describe(sources.of_field(f))?,
+                    op: None,
+                })
+            };
+            let count = args::length("nfields", nfields);
+            let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| {
+                let mut fields = Vec::new();
+                for f in 0..count {
+                    let field = field(f)?;
+                    let bytes = count.saturating_mul(size_of::<Buffers>());
+                    fields.try_reserve(1).map_err(|_| Error::NoMemory { bytes })?;
+                    fields.push(field);
+                }
+                Ok(fields)
+            });
+            other_than_run(bound, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1))
+        })
+    }
 }

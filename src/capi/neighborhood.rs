@@ -484,7 +484,7 @@ pub(super) unsafe fn set_with(
                 })
             })();
             set::set(comm, request)?;
-            for operation in Operation::ALL.into_iter().filter(|operation| operations.1 & operation.bit() != 0) {
+            for operation in Operation::of(operations.1) {
                 let set = handle::lookup(comm, operation)?;
                 logging::made(comm, || set.describe());
             }

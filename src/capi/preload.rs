@@ -13,7 +13,8 @@ use crate::mpi::comm::Communicator;
 use crate::mpi::{MPI_Comm, MPI_Info, coll, errors, topology};
 use crate::select::hints;
 
-/// Takes the least of each word over all processes of a communicator. Collective.
+/// Takes the least of each word over all processes of a communicator, without calling its error
+/// handler. Collective.
 ///
 /// # Errors
 /// A process has ended, or the MPI has failed.
@@ -22,7 +23,8 @@ use crate::select::hints;
 /// `comm` must be a communicator.
 pub unsafe fn least<const N: usize>(comm: MPI_Comm, words: [i64; N]) -> Result<[i64; N]> {
     // SAFETY: the caller vouches for the handle.
-    catch(|| coll::least(unsafe { live(comm) }?, words))
+    let comm = unsafe { live(comm) }?;
+    errors::returning(comm, || catch(|| coll::least(comm, words)))
 }
 
 /// Reduces words of the processes of a node in shared memory.

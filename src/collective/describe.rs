@@ -84,18 +84,19 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &Summary, hints
 
 /// Describes which edges go through shared memory.
 fn sharing(pool: &ExecutorPool, schedule: &Summary) -> String {
-    let Some(link) = pool.link() else { return "none".to_owned() };
+    let Some(channels) = pool.channels() else { return "none".to_owned() };
     if !schedule.shares_memory() {
         return format!("not used, as the schedule {} passes blocks on by messages", schedule.choice.algorithm().name());
     }
     let n = pool.neighborhood();
-    let near = |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count();
+    let near =
+        |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && channels.has(rank))).count();
     let (sources, targets) = (near(n.sources()), near(n.targets()));
-    let cell = link.eager_limit >> 10;
-    let once = link.single_from.saturating_sub(1) >> 10;
-    let long = match link.count_copying() {
+    let cell = channels.eager_limit >> 10;
+    let once = channels.single_from.saturating_sub(1) >> 10;
+    let long = match channels.count_copying() {
         (0, _) => format!("above {cell} KiB: in chunks, or by MPI if they are started"),
-        (some, all) if link.away_only => {
+        (some, all) if channels.away_only => {
             let ways = if some == all { String::new() } else { format!(" on {some} of {all} ways, else by MPI,") };
             format!("above {cell} KiB: in chunks, or copied from the sender's memory{ways} if they are started and it is away")
         }
@@ -104,7 +105,7 @@ fn sharing(pool: &ExecutorPool, schedule: &Summary) -> String {
     };
     format!(
         "{sources} of the sources and {targets} of the targets, not ordered by the schedule's rounds; {} KiB for each process; messages {long}",
-        link.bytes() >> 10,
+        channels.bytes() >> 10,
     )
 }
 

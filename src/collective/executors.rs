@@ -23,39 +23,24 @@ use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Makes the executors of a neighborhood, and keeps those that requests have given back.
 pub struct ExecutorPool {
-    comm: Arc<Comm>,
-    /// A communicator of this process alone, for executors that combine blocks.
-    self_comm: Option<Arc<Comm>>,
-    neighborhood: Arc<Neighborhood>,
-    waiting: Waiting,
-    window: u32,
-    /// Memory shared with neighbors, if there is any.
-    link: Option<Arc<Channels>>,
-    /// Carries blocks between processes that share no memory.
-    transport: Arc<Transport>,
-    /// Counters and trace, where the environment asks for them.
-    record: Option<Arc<Record>>,
-    spare: Mutex<Vec<Lease>>,
-}
-
-/// The ingredients of a pool's executors.
-pub struct Parts {
     /// The private communicator.
-    pub comm: Arc<Comm>,
+    pub(super) comm: Arc<Comm>,
     /// A communicator of this process alone, for executors that combine blocks.
-    pub self_comm: Option<Arc<Comm>>,
+    pub(super) self_comm: Option<Arc<Comm>>,
     /// The lists.
-    pub neighborhood: Arc<Neighborhood>,
+    pub(super) neighborhood: Arc<Neighborhood>,
     /// How a process waits.
-    pub waiting: Waiting,
+    pub(super) waiting: Waiting,
     /// Most rounds whose messages are under way at a time.
-    pub window: u32,
+    pub(super) window: u32,
     /// Memory shared with neighbors, if there is any.
-    pub link: Option<Arc<Channels>>,
+    pub(super) channels: Option<Arc<Channels>>,
     /// Carries blocks between processes that share no memory.
-    pub transport: Arc<Transport>,
+    pub(super) transport: Arc<Transport>,
     /// Counters and trace, where the environment asks for them.
-    pub record: Option<Arc<Record>>,
+    pub(super) record: Option<Arc<Record>>,
+    /// Executors that wait for another request.
+    pub(super) spare: Mutex<Vec<Lease>>,
 }
 
 /// An executor lent to a request.
@@ -81,12 +66,6 @@ impl Lease {
 }
 
 impl ExecutorPool {
-    /// An empty pool.
-    pub fn new(parts: Parts) -> ExecutorPool {
-        let Parts { comm, self_comm, neighborhood, waiting, window, link, transport, record } = parts;
-        ExecutorPool { comm, self_comm, neighborhood, waiting, window, link, transport, record, spare: Mutex::default() }
-    }
-
     /// The private communicator.
     pub fn comm(&self) -> &Arc<Comm> {
         &self.comm
@@ -103,8 +82,8 @@ impl ExecutorPool {
     }
 
     /// Memory shared with neighbors, if there is any.
-    pub fn link(&self) -> Option<&Channels> {
-        self.link.as_deref()
+    pub fn channels(&self) -> Option<&Channels> {
+        self.channels.as_deref()
     }
 
     /// Carries blocks between processes that share no memory.
@@ -120,17 +99,20 @@ impl ExecutorPool {
 
     /// True if a process that waits must yield its core.
     pub fn yields(&self) -> bool {
-        self.waiting == Waiting::Yield || self.link.as_ref().is_some_and(|link| link.oversubscribed)
+        self.waiting == Waiting::Yield || self.channels.as_ref().is_some_and(|channels| channels.oversubscribed)
     }
 
     /// True if edges to this process bypass MPI in executors that may share memory.
     pub fn is_near(&self, rank: Rank) -> bool {
-        self.link.as_ref().is_some_and(|link| rank == self.neighborhood.rank() || link.has(rank))
+        self.channels.as_ref().is_some_and(|channels| rank == self.neighborhood.rank() || channels.has(rank))
     }
 
     /// Makes an executor for a schedule that is not folded.
     pub fn executor(&self, schedule: &Schedule, purpose: Purpose) -> Any {
-        let mut executor = self.unobserved(schedule, purpose);
+        self.observed(self.unobserved(schedule, purpose))
+    }
+
+    fn observed(&self, mut executor: Any) -> Any {
         if let Some(record) = &self.record {
             executor.observe(record);
         }
@@ -140,8 +122,8 @@ impl ExecutorPool {
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         let forwards = schedule.algorithm().entry().forwards();
-        let landing = self.puts_by(schedule).filter(|_| purpose.shares && purpose.fields == 1);
-        if let Some(link) = self.link.as_ref().filter(|_| purpose.shares && !forwards) {
+        let link = self.puts_by(schedule).filter(|_| purpose.shares && purpose.fields == 1);
+        if let Some(channels) = self.channels.as_ref().filter(|_| purpose.shares && !forwards) {
             let parts = shm::Parts {
                 schedule,
                 neighborhood: &self.neighborhood,
@@ -150,12 +132,12 @@ impl ExecutorPool {
                 fields: purpose.fields,
                 waiting: self.waiting,
                 window: self.window,
-                landing,
+                link,
             };
-            return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
+            return Any::Shm(Box::new(Shm::new(channels, comm, self.self_comm.clone(), &parts)));
         }
-        if let Some(landing) = landing {
-            return self.putting(landing, schedule, purpose.combine);
+        if let Some(link) = link {
+            return self.putting(link, schedule, purpose.combine);
         }
         let fold = match (purpose.combine, &self.self_comm) {
             (Some(combine @ Combine::Accumulate(_)), Some(self_comm)) => {
@@ -223,7 +205,7 @@ impl ExecutorPool {
     /// Lends an executor for several fields on the edges to near processes. `None` where no memory
     /// is shared. For operations that do not reduce.
     pub fn lend_near(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
-        self.link.as_ref()?;
+        self.channels.as_ref()?;
         let purpose = Purpose { combine: None, request: true, fields, shares: true };
         Some(Lease::once(self.executor(&schedule.retained(|_| false), purpose)))
     }
@@ -232,21 +214,14 @@ impl ExecutorPool {
     /// messages carry them. For operations that do not reduce.
     pub fn lend_puts(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
         let link = self.puts_by(schedule)?;
-        let own = if self.link.is_some() { Own::Left } else { Own::Copied };
+        let own = if self.channels.is_some() { Own::Left } else { Own::Copied };
         let executor = Rma::new(link, &self.comm, &self.neighborhood, schedule, own, self.waiting, fields);
-        Some(self.lease_of(Any::Rma(Box::new(executor))))
+        Some(Lease::once(self.observed(Any::Rma(Box::new(executor)))))
     }
 
     /// The window into which a schedule puts, if it does.
     fn puts_by(&self, schedule: &Schedule) -> Option<&Arc<Link>> {
         self.transport.link.as_ref().filter(|_| self.transport.puts_by(schedule.algorithm()))
-    }
-
-    fn lease_of(&self, mut executor: Any) -> Lease {
-        if let Some(record) = &self.record {
-            executor.observe(record);
-        }
-        Lease::once(executor)
     }
 
     /// Lends an executor for the edges to far processes, without those that are joined. `None`
@@ -290,7 +265,7 @@ impl ExecutorPool {
             }),
         };
         if let Some(link) = self.puts_by(schedule) {
-            return Some(self.lease_of(self.putting(link, &good_part, combine)));
+            return Some(Lease::once(self.observed(self.putting(link, &good_part, combine))));
         }
         Some(lease(&good_part))
     }

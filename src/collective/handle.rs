@@ -14,11 +14,9 @@ use std::time::Instant;
 use crate::collective::autotune::{Timed, TimedRace};
 use crate::collective::describe::{self, Summary};
 use crate::collective::executors::{ExecutorPool, Lease};
-use crate::collective::fuse::Joined;
 use crate::collective::own::{Apart, Own, Store};
 use crate::collective::runner::{BoundExecutor, CallArguments, Runner};
 use crate::collective::tags::Tags;
-use crate::collective::verify::Findings;
 use crate::collective::{OPERATIONS, Operation, Selected};
 use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::datatype::known::Known;
@@ -33,7 +31,7 @@ use crate::observe::Record;
 use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
 use crate::select::hints::{Hints, Learned};
-use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::topology::neighborhood::Neighborhood;
 
 /// A neighborhood set on a communicator for one operation.
 pub struct BoundNeighborhood {
@@ -222,14 +220,13 @@ pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.
 pub unsafe fn free(comm: Communicator, operations: Result<i32>) -> Result<()> {
-    let of = |bits: i32| Operation::ALL.into_iter().filter(move |operation| bits & operation.bit() != 0);
     // SAFETY: the caller vouches that no neighborhood is in use.
     unsafe {
         let handle = HANDLE.get(comm)?.as_mut();
         let missing =
             |operation: &Operation| handle.as_ref().is_none_or(|handle| handle.neighborhoods[*operation as usize].is_none());
-        let checked = operations.and_then(|bits| match of(bits).find(missing) {
-            Some(operation) => Err(Error::NoNeighborhood { operation: operation.name() }.into()),
+        let checked = operations.and_then(|bits| match Operation::of(bits).find(missing) {
+            Some(operation) => Err(no_neighborhood(operation)),
             None => Ok(bits),
         });
         let Some(handle) = handle else { return checked.map(drop) };
@@ -237,7 +234,7 @@ pub unsafe fn free(comm: Communicator, operations: Result<i32>) -> Result<()> {
             Some(own) => agree_on_operations(own, checked)?,
             None => checked?,
         };
-        for operation in of(agreed) {
+        for operation in Operation::of(agreed) {
             handle.replace(operation, None)?;
         }
         handle.sweep()?;
@@ -469,34 +466,9 @@ impl BoundNeighborhood {
         Ok(self.pool.lend(&runner.schedule, combine, private, settled))
     }
 
-    /// See [`ExecutorPool::lend_near`].
-    pub fn lend_near(&self, fields: usize) -> Result<Option<Lease>> {
-        Ok(self.pool.lend_near(&self.runner()?.schedule, fields))
-    }
-
-    /// See [`ExecutorPool::lend_puts`].
-    pub fn lend_puts(&self, fields: usize) -> Result<Option<Lease>> {
-        Ok(self.pool.lend_puts(&self.runner()?.schedule, fields))
-    }
-
-    /// See [`ExecutorPool::lend_far`].
-    pub fn lend_far(&self, joined: Option<&Joined>, shares: bool) -> Result<Option<Lease>> {
-        Ok(self.pool.lend_far(&self.runner()?.schedule, joined, shares))
-    }
-
-    /// See [`ExecutorPool::lend_for_good`].
-    pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Lease> {
-        self.pool.lend_for_good(schedule, self.operation.combines(), findings)
-    }
-
-    /// Takes back an executor that is not running.
-    pub fn give_back(&self, lease: Lease) {
-        self.pool.give_back(lease);
-    }
-
-    /// True if edges to this process bypass MPI in executors that may share memory.
-    pub fn is_near(&self, rank: Rank) -> bool {
-        self.pool.is_near(rank)
+    /// Makes its executors, and lends them.
+    pub fn pool(&self) -> &ExecutorPool {
+        &self.pool
     }
 
     /// Runs a bound executor to completion.

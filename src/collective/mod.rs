@@ -51,6 +51,11 @@ impl Operation {
         1 << self as i32
     }
 
+    /// The operations of a set of bits, in their order.
+    pub fn of(bits: i32) -> impl Iterator<Item = Operation> {
+        Operation::ALL.into_iter().filter(move |operation| bits & operation.bit() != 0)
+    }
+
     /// How it combines the blocks received, which are in the order of the sources.
     pub fn combines(self) -> Option<Combine> {
         match self {

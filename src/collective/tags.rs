@@ -180,17 +180,17 @@ impl Tags {
         self.private.fetch_add(fields as u64, Ordering::Relaxed)
     }
 
-    /// Notes that rounds with this tag are still to be posted.
-    pub fn hold(&self, tag: i32) {
+    /// Notes that rounds with these tags are still to be posted.
+    pub fn hold(&self, tags: &[i32]) {
         let mut held = self.lock();
-        held.push(tag);
+        held.extend_from_slice(tags);
         self.holding.store(held.len(), Ordering::Relaxed);
     }
 
     /// They are posted.
-    pub fn release(&self, tag: i32) {
+    pub fn release(&self, tags: &[i32]) {
         let mut held = self.lock();
-        held.retain(|&t| t != tag);
+        held.retain(|tag| !tags.contains(tag));
         self.holding.store(held.len(), Ordering::Relaxed);
     }
 
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(tags.private_number(3), 7);
         assert_eq!(tags.given(), [u64::from(u32::MAX), 10]);
         let first = next(tags).unwrap();
-        tags.hold(first);
+        tags.hold(&[first]);
         for _ in 1..NUMBERS {
             assert_ne!(next(tags), Ok(first));
         }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(*next(tags).unwrap_err(), Error::TooManyStarted { limit: NUMBERS });
         assert_eq!(tags.next(&mut [0, 0]), Err(Error::TooManyStarted { limit: NUMBERS }.into()));
         assert_eq!(tags.given(), given);
-        tags.release(first);
+        tags.release(&[first]);
         assert_eq!(next(tags), Ok(first));
         // nor are there more at a time than differ
         let mut many = vec![0; NUMBERS as usize + 1];

@@ -6,9 +6,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape};
-use crate::datatype::check::{accept, is_null, refuse_null, self_edge};
-use crate::datatype::copy::{BlockCopy, OwnCopies};
+use crate::datatype::buffers::{self, Blocks, Located, Shape};
+use crate::datatype::check::{accept, is_null, refuse_null};
 use crate::datatype::known::Known;
 use crate::datatype::layout::Layout;
 use crate::datatype::pack::{self, Loopback, layout};
@@ -18,7 +17,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self};
 use crate::mpi::device::Devices;
 use crate::mpi::message;
-use crate::schedule::{Block, Part};
+use crate::schedule::Part;
 use crate::shm::streaming;
 use crate::util::cast::{to_int, to_u32, to_usize};
 
@@ -650,31 +649,6 @@ pub unsafe fn unpack_streamed(blocks: &[MessageBlock], part: Range<usize>, from:
     if past {
         streaming::fence();
     }
-}
-
-/// Binds the copies of self edges, (target entry, source entry). `accepted`: the datatypes of both
-/// sides that MPI accepted last.
-pub fn bind_copies(
-    self_edges: &[(u32, u32)],
-    field: &Buffers,
-    known: &Known,
-    accepted: &mut [Option<Datatype>; 2],
-    copies: &mut OwnCopies,
-    comm: &Comm,
-) -> Result<()> {
-    for &(target, source) in self_edges {
-        let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
-        accept(&mut accepted[0], from.datatype, &field.input, target as usize, comm)?;
-        accept(&mut accepted[1], into.datatype, &field.output, source as usize, comm)?;
-        refuse_null(&from, &field.input)?;
-        refuse_null(&into, &field.output)?;
-        let Some(copy) = BlockCopy::prepare(from, into, known, comm)? else {
-            let (from_block, into_block) = (Block::Input(target), Block::Output(source));
-            return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
-        };
-        copies.add(copy)?;
-    }
-    Ok(())
 }
 
 /// True if all blocks of a side are the same one.

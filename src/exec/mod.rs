@@ -13,6 +13,7 @@ pub mod delivered;
 pub mod device;
 pub mod elements;
 pub mod executor;
+pub mod fields;
 pub mod folding;
 pub mod forward;
 pub mod guards;

@@ -88,8 +88,7 @@ impl Barrier {
             if !round.receive.withdraw() {
                 std::mem::forget(std::mem::take(&mut round.incoming));
             }
-            if !matches!(round.send.test(), Ok(true)) {
-                round.send = Request::default();
+            if !round.send.give_up() {
                 std::mem::forget(std::mem::take(&mut round.outgoing));
             }
         }

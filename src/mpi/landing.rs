@@ -197,26 +197,17 @@ impl Landing {
 
     /// Frees the window if all processes can do so, and returns true then.
     fn free_if_all(&self, can: bool) -> Result<bool> {
-        if self.freed.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        let can = can && !self.open.load(Ordering::Acquire);
-        let [all] = coll::allreduce(&self.comm, [i64::from(can)], Reduction::Min)?;
-        if all == 0 {
-            return Ok(false);
-        }
-        // in order that it is not asked for again, whatever fails here
-        self.freed.store(true, Ordering::Relaxed);
-        let mut window = self.window;
-        if self.target == Target::Passive {
-            close_to_all(self.window)?;
-        }
-        if let Ok(attached) = &self.attached {
-            attached.free()?;
-        }
-        // SAFETY: a live window, which nobody uses any more.
-        check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
-        Ok(true)
+        together::free_if_all(&self.comm, &self.freed, can && !self.open.load(Ordering::Acquire), || {
+            let mut window = self.window;
+            if self.target == Target::Passive {
+                close_to_all(self.window)?;
+            }
+            if let Ok(attached) = &self.attached {
+                attached.free()?;
+            }
+            // SAFETY: a live window, which nobody uses any more.
+            check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")
+        })
     }
 
     /// Address of a byte of this process's memory; null if there are not `bytes` bytes from there

@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
-use super::request::null;
-use super::{MPI_Request, MPI_Status, check, datatype};
+use super::request::Request;
+use super::{check, datatype};
 use crate::error::Result;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::to_int;
@@ -25,24 +25,18 @@ pub struct Peer<'a> {
     pub rank: u32,
 }
 
-fn empty_status() -> MPI_Status {
-    // SAFETY: a status is plain integers: all zeroes is one.
-    unsafe { std::mem::zeroed() }
-}
-
 impl Peer<'_> {
     /// Starts to send bytes, at most `INT_MAX`.
     ///
     /// # Safety
     /// The bytes must be left alone until the request is complete.
     #[inline]
-    unsafe fn start_send(self, bytes: &[u8], tag: c_int) -> Result<MPI_Request> {
-        let (mut request, rank) = (null(), to_int(self.rank));
+    unsafe fn start_send(self, bytes: &[u8], tag: c_int) -> Result<Request> {
+        let (mut request, rank) = (Request::default(), to_int(self.rank));
         let (at, length) = (bytes.as_ptr().cast(), to_int(bytes.len()));
         // SAFETY: the buffer has the given length; the caller vouches for the rest.
-        let rc = unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request) };
-        check(rc, "MPI_Isend")?;
-        Ok(request)
+        let rc = unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), request.raw_mut()) };
+        check(rc, "MPI_Isend").map(|()| request)
     }
 
     /// Starts to receive at most `bytes.len()` bytes.
@@ -50,13 +44,12 @@ impl Peer<'_> {
     /// # Safety
     /// As for `start_send`.
     #[inline]
-    unsafe fn start_receive(self, bytes: &mut [u8], tag: c_int) -> Result<MPI_Request> {
-        let (mut request, rank) = (null(), to_int(self.rank));
+    unsafe fn start_receive(self, bytes: &mut [u8], tag: c_int) -> Result<Request> {
+        let (mut request, rank) = (Request::default(), to_int(self.rank));
         let (at, length) = (bytes.as_mut_ptr().cast(), to_int(bytes.len()));
         // SAFETY: the buffer has the given length; the caller vouches for the rest.
-        let rc = unsafe { mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request) };
-        check(rc, "MPI_Irecv")?;
-        Ok(request)
+        let rc = unsafe { mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), request.raw_mut()) };
+        check(rc, "MPI_Irecv").map(|()| request)
     }
 
     /// Sends bytes, at most `INT_MAX`, and waits.
@@ -78,23 +71,19 @@ impl Peer<'_> {
     /// Waits for a message to or from the process; fails if that has ended. `MPI_Send` and
     /// `MPI_Recv` would wait forever; the executors do not use them either.
     #[inline]
-    fn finish(self, mut request: MPI_Request, receives: bool) -> Result<()> {
-        let (mut status, mut done, mut patience) = (empty_status(), 0, Patience::default());
-        loop {
-            // SAFETY: a live request; the results are locals.
-            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
-            if done != 0 {
-                return Ok(());
-            }
+    fn finish(self, mut request: Request, receives: bool) -> Result<()> {
+        let mut patience = Patience::default();
+        while !request.test()? {
             if patience.is_over() {
                 self.look(&mut patience).inspect_err(|_| {
                     if receives {
-                        // SAFETY: a live request; nothing comes any more.
-                        unsafe { mpi_sys::MPI_Cancel(&mut request) };
+                        // nothing comes any more; that it has ended is the error to report
+                        let _ = request.cancel();
                     }
                 })?;
             }
         }
+        Ok(())
     }
 
     /// Fails if the process has ended. MPI may still access the buffers then.
@@ -107,44 +96,38 @@ impl Peer<'_> {
     /// Starts a send and polls it for `patience` microseconds, yielding the core. Then calls
     /// `meanwhile`, and waits for the send. Returns true if the send completed within `patience`.
     pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
-        let (mut status, mut done) = (empty_status(), 0);
         // SAFETY: the buffer is borrowed until the request is complete.
         let mut request = unsafe { self.start_send(bytes, tag) }?;
         // polls take no simulated time
         super::pass_time(patience);
         let (begin, mut backoff) = (now(), Backoff::new(super::resting(Pace::YIELDING)));
-        loop {
-            // SAFETY: a live request; the results are locals.
-            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
-            if done != 0 || super::is_simulated() || now() - begin > patience {
-                break;
+        let done = loop {
+            let done = request.test()?;
+            if done || super::is_simulated() || now() - begin > patience {
+                break done;
             }
             backoff.snooze();
-        }
+        };
         let meanwhile = meanwhile();
-        let waited = if done == 0 { self.finish(request, false) } else { Ok(()) };
+        let waited = if done { Ok(()) } else { self.finish(request, false) };
         meanwhile.and(waited)?;
-        Ok(done != 0)
+        Ok(done)
     }
 }
 
 /// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to
 /// [`NAP`](crate::util::backoff::NAP) late. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {
-    let (mut request, mut status, mut done) = (null(), empty_status(), 0);
+    let mut request = Request::default();
     comm.is_whole()?;
     // SAFETY: a live communicator; the request is a local.
-    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
     let (mut patience, mut backoff) = (Patience::default(), Backoff::new(super::resting(Pace::SLEEPING)));
-    loop {
-        // SAFETY: a live request; the results are locals.
-        check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
-        if done != 0 {
-            return Ok(());
-        }
+    while !request.test()? {
         if patience.is_over() {
             patience.look_at_all(comm)?;
         }
         backoff.snooze();
     }
+    Ok(())
 }

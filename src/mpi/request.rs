@@ -193,6 +193,15 @@ impl Request {
         withdraw_all(std::slice::from_mut(&mut self.0), &[0]) != [Lost::Stuck]
     }
 
+    /// Gives up a send, if there is one, and returns true if it has ended. Otherwise MPI keeps the
+    /// block, and there is no request any more: one that MPI still uses must not be freed.
+    #[cold]
+    pub fn give_up(&mut self) -> bool {
+        let ended = matches!(self.test(), Ok(true));
+        self.0 = null();
+        ended
+    }
+
     /// Returns the outcome of cancelling a receive, if it is known.
     pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
         test_cancelled(&mut self.0)

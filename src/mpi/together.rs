@@ -5,6 +5,7 @@
 //! of each window agree when they make it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::coll::{self, Reduction};
@@ -52,6 +53,24 @@ pub fn agree(made: Result<()>, call: &str, comm: &Comm) -> Result<Result<i64>> {
     let [all, number] = coll::allreduce(comm, [i64::from(made.is_ok()), unique()], Reduction::Min)?;
     let elsewhere = || Err(Error::Internal(format!("{call} failed on another process")).into());
     Ok(made.and_then(|()| if all == 0 { elsewhere() } else { Ok(number) }))
+}
+
+/// Frees a window of `comm` by `free`, unless it is `freed`, or a process cannot, and returns true if
+/// it is free then. Collective.
+///
+/// # Errors
+/// Those of `free`, and of the reduction.
+pub fn free_if_all(comm: &Comm, freed: &AtomicBool, can: bool, free: impl FnOnce() -> Result<()>) -> Result<bool> {
+    if freed.load(Ordering::Relaxed) {
+        return Ok(false);
+    }
+    let [all] = coll::allreduce(comm, [i64::from(can)], Reduction::Min)?;
+    if all == 0 {
+        return Ok(false);
+    }
+    // in order that it is not asked for again, whatever fails here
+    freed.store(true, Ordering::Relaxed);
+    free().map(|()| true)
 }
 
 /// Has something freed at the end, unless it is freed before.

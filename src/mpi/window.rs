@@ -1,9 +1,9 @@
 //! A window of counters that all processes can add to.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use super::coll::{self, Reduction};
+use super::coll;
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_SUM, RSMPI_UINT64_T, RSMPI_UNEQUAL, RSMPI_WIN_NULL};
 use super::request::Request;
@@ -94,20 +94,14 @@ impl Counters {
 
     /// Frees the window if all processes are idle, and returns true then.
     fn free_if_all(&self, idle: bool) -> Result<bool> {
-        if self.freed.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        let [all] = coll::allreduce(&self.comm, [i64::from(idle)], Reduction::Min)?;
-        if all == 1 {
+        together::free_if_all(&self.comm, &self.freed, idle, || {
             let mut window = self.window;
-            self.freed.store(true, Ordering::Relaxed);
             // SAFETY: a live window, which nobody uses any more.
             unsafe {
                 check(mpi_sys::MPI_Win_unlock_all(window), "MPI_Win_unlock_all")?;
-                check(mpi_sys::MPI_Win_free(&mut window), "MPI_Win_free")?;
+                check(mpi_sys::MPI_Win_free(&mut window), "MPI_Win_free")
             }
-        }
-        Ok(all == 1)
+        })
     }
 
     /// Counts an operation on one counter.

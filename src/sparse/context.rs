@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use super::dispatch::{Resources, Run};
 use super::protocols::inbox;
@@ -25,7 +25,7 @@ use crate::mpi::of_process::OfProcess;
 use crate::mpi::window::Counters;
 use crate::mpi::{self, Communicator, message, window};
 use crate::observe;
-use crate::progress::{self, Outstanding};
+use crate::progress::{self, Outstanding, if_free};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{SparseHints, site_loggp};
 use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason};
@@ -121,11 +121,7 @@ impl Guarded {
 
     /// Locks the context, unless it is locked.
     pub fn hold_if_free(&self) -> Option<MutexGuard<'_, ExchangeContext>> {
-        match self.context.try_lock() {
-            Ok(held) => Some(held),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        if_free(self.context.try_lock())
     }
 
     /// Frees the window, if there is one. A process whose exchange is still running cannot free its

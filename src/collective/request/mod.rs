@@ -170,7 +170,7 @@ impl Request {
                     let mut state = lock(shared);
                     state.take_tags(&self.bound)?;
                     state.start()?;
-                    state.tags.iter().for_each(|&tag| tags.hold(tag));
+                    tags.hold(&state.tags);
                 }
                 outstanding.add(Arc::clone(shared) as _);
             }
@@ -258,7 +258,7 @@ impl Request {
             Run::Shared(shared) => {
                 bound.outstanding().remove(shared);
                 let mut state = lock(shared);
-                state.tags.iter().for_each(|&tag| bound.tags().release(tag));
+                bound.tags().release(&state.tags);
                 state.complete(bound, persistent)
             }
         };

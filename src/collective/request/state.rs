@@ -199,7 +199,8 @@ impl State {
         let Some(verification) = &mut self.verification else { return };
         let (instead, mut failed) = (verification.instead.insert(SmallVec::new()), None);
         for (k, &tag) in self.tags.iter().enumerate() {
-            let lent = verification.bound.lend_for_good(&verification.schedule, findings.as_ref());
+            let (bound, schedule) = (&verification.bound, &verification.schedule);
+            let lent = bound.pool().lend_for_good(schedule, bound.operation().combines(), findings.as_ref());
             let Some(mut lease) = lent else { continue };
             let buffers = match self.captured.get(k) {
                 Some(captured) if findings.is_some() => captured.buffers(),
@@ -398,7 +399,7 @@ impl State {
                     if schedule.algorithm().entry().forwards() {
                         state.bind_forwarded(bound, &own, private)?;
                     } else {
-                        state.bind_together(bound, &own, rule, !private)?;
+                        state.bind_together(bound, &schedule, &own, rule, !private)?;
                     }
                     drop(own);
                     state.captured = captured;
@@ -432,27 +433,34 @@ impl State {
     ///
     /// # Safety
     /// As for `Request::new`.
-    unsafe fn bind_together(&mut self, bound: &BoundNeighborhood, fields: &[Buffers], rule: Rule, shares: bool) -> Result<()> {
-        let count = fields.len();
+    unsafe fn bind_together(
+        &mut self,
+        bound: &BoundNeighborhood,
+        schedule: &Schedule,
+        fields: &[Buffers],
+        rule: Rule,
+        shares: bool,
+    ) -> Result<()> {
+        let (count, pool) = (fields.len(), bound.pool());
         // SAFETY: the caller vouches for the buffers.
         unsafe {
-            if shares && let Some(mut lease) = bound.lend_near(count)? {
+            if shares && let Some(mut lease) = pool.lend_near(schedule, count) {
                 lease.executor.bind_fields(fields)?;
                 self.leases.push(lease);
             }
-            if shares && let Some(mut lease) = bound.lend_puts(count)? {
+            if shares && let Some(mut lease) = pool.lend_puts(schedule, count) {
                 lease.executor.bind_fields(fields)?;
                 self.leases.push(lease);
                 return Ok(());
             }
-            let Some(mut lease) = bound.lend_far(None, shares)? else { return Ok(()) };
-            let near = |rank| shares && bound.is_near(rank);
+            let Some(mut lease) = pool.lend_far(schedule, None, shares) else { return Ok(()) };
+            let near = |rank| shares && pool.is_near(rank);
             let joined = Joined::of(fields, bound.neighborhood(), rule, bound.comm(), bound.tags().one(), &near)?;
             lease.executor.bind(&joined.buffers())?;
             self.of_joined = self.leases.len();
             self.leases.push(lease);
             for (tag, field) in fields.iter().enumerate().skip(1).filter(|_| !joined.all()) {
-                if let Some(mut lease) = bound.lend_far(Some(&joined), shares)? {
+                if let Some(mut lease) = pool.lend_far(schedule, Some(&joined), shares) {
                     lease.tag = tag;
                     lease.executor.bind(field)?;
                     self.leases.push(lease);
@@ -562,7 +570,7 @@ impl State {
             }
         }
         if !persistent {
-            self.leases.drain(..).for_each(|lease| bound.give_back(lease));
+            self.leases.drain(..).for_each(|lease| bound.pool().give_back(lease));
             self.captured.clear();
         }
         self.failure.take()

@@ -3,12 +3,12 @@
 
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use smallvec::{SmallVec, smallvec};
 
 use crate::collective::autotune::Timed;
-use crate::collective::executors::{ExecutorPool, Parts};
+use crate::collective::executors::ExecutorPool;
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
 use crate::collective::own::{self, Own, Store};
 use crate::collective::set::agree::{Agreed, Gathered, Reusable, State};
@@ -146,7 +146,7 @@ fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
         return None;
     }
     let (copied, _) = single_copies(team, hints).ok()?;
-    let operations = numbered(requested(*operations));
+    let operations = numbered(Operation::of(*operations));
     Wish::new(team, neighborhood, operations, (most_bytes(hints), copied)).prepare()
 }
 
@@ -180,7 +180,7 @@ impl<'a> Call<'a> {
     /// As for [`set`].
     unsafe fn run(mut self, mut own: Own, gathered: Gathered, request: Result<SetCall>) -> Result<()> {
         let mut agreed = agree::agree(&own.comm, gathered, request, self.grid)?;
-        let wanted: SmallVec<[Operation; OPERATIONS]> = requested(agreed.call.operations).collect();
+        let wanted: SmallVec<[Operation; OPERATIONS]> = Operation::of(agreed.call.operations).collect();
         let Candidates { mut selected, open } = self.candidates(&own, &mut agreed, &wanted)?;
         let SetCall { neighborhood, mut hints, .. } = agreed.call;
         let (private, team) = (Arc::clone(&own.comm), Arc::clone(&own.team));
@@ -192,9 +192,9 @@ impl<'a> Call<'a> {
         if hints.shares_memory() {
             own.prepare_reductions()?;
         }
-        let links = share_memory(&own, &neighborhood, &mut hints, &wanted, self.prepared.take())?;
+        let channels = share_memory(&own, &neighborhood, &mut hints, &wanted, self.prepared.take())?;
         let first = team.group().ranks()[0];
-        let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &links, first)?;
+        let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &channels, first)?;
         // from here on only MPI itself can fail on some processes and not on others
         let observed = self.began.take().map(|began| observe::Set::new(self.comm, began));
         // SAFETY: the caller vouches that no neighborhood is in use.
@@ -208,7 +208,7 @@ impl<'a> Call<'a> {
             directed: agreed.directions.is_some(),
             waiting: own.waiting,
             hints: Arc::new(hints),
-            links,
+            channels,
             tags: handle.tags.clone(),
             outstanding: Arc::clone(&handle.outstanding),
             orphaned: freed_flag(self.comm)?,
@@ -300,7 +300,7 @@ struct Binding {
     waiting: Waiting,
     hints: Arc<Hints>,
     /// Shared memory of each operation, in their order, or none.
-    links: Vec<Arc<Channels>>,
+    channels: Vec<Arc<Channels>>,
     /// For all operations that there are.
     tags: [Arc<Tags>; OPERATIONS],
     outstanding: Arc<Outstanding>,
@@ -318,16 +318,17 @@ impl Binding {
         observed: Option<&observe::Set>,
     ) -> Settings {
         let operation = self.wanted[place];
-        let pool = ExecutorPool::new(Parts {
+        let pool = ExecutorPool {
             comm: Arc::clone(&self.comm),
             self_comm: self.self_comm.clone().filter(|_| operation.combines().is_some()),
             neighborhood: Arc::clone(&self.neighborhood),
             waiting: self.waiting,
             window: self.hints.rounds_in_flight(),
-            link: self.links.get(place).cloned(),
+            channels: self.channels.get(place).cloned(),
             transport: Arc::clone(&transports[place]),
             record: observed.map(|set| set.record(operation.word())),
-        });
+            spare: Mutex::default(),
+        };
         Settings {
             operation,
             directed: self.directed,
@@ -361,11 +362,6 @@ impl Binding {
         }
         Ok(settled)
     }
-}
-
-/// The operations of a set of bits, in their order.
-fn requested(bits: i32) -> impl Iterator<Item = Operation> {
-    Operation::ALL.into_iter().filter(move |operation| bits & operation.bit() != 0)
 }
 
 /// What a schedule has to serve for these operations.

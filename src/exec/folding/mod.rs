@@ -10,11 +10,12 @@ use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
 use crate::exec::accumulate::accumulation::Accumulation;
+use crate::exec::blocks::MessageBlock;
 use crate::exec::combine::Combine;
 use crate::exec::device::{no_reduction, refuse};
-use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
+use crate::mpi::{Datatype, Op};
 use crate::schedule::{Block, FoldOrder};
 
 /// Where the block of a source comes from.
@@ -136,21 +137,42 @@ impl Folding {
         offset.saturating_add(self.bytes(source))
     }
 
-    /// Binds the next block that the process sends to itself, along the self edge from entry
-    /// `target` of its list of targets to entry `source` of its list of sources.
-    pub fn bind_own(&mut self, (target, source): (u32, u32), block: Located, known: &Known, comm: &Comm) -> Result<()> {
-        let (way, size) = Packing::of(&block, known, comm)?;
-        let (sent, bytes) = (i128::from(size) * i128::from(block.count), self.bytes(source));
-        if sent != bytes as i128 {
-            let expected = bytes as i128;
-            return Err(Error::SelfEdge { target: target as usize, sent, source_entry: source as usize, expected }.into());
+    /// Says where the blocks of a message begin, which is one block if it goes to all targets.
+    /// Returns the bytes of the message.
+    pub fn stage(&mut self, blocks: &mut [MessageBlock], to_all: bool) -> usize {
+        let mut end = 0;
+        for block in blocks {
+            end = self.put_at(block.entry, if to_all { 0 } else { end });
+            block.stage(self.bytes(block.entry));
         }
-        // behind what is packed already, or would be if it lay on a device
-        let begin = self.own.last().map_or(0, |previous| previous.begin + previous.bytes);
-        if !way.is_in_place() {
-            enlarge(&mut self.packed, begin + bytes)?;
+        end
+    }
+
+    /// Binds the blocks that the process sends to itself, along self edges: (entry in its list of
+    /// targets, entry in its list of sources). `accepted`: the datatype that MPI accepted last.
+    pub fn bind_own(
+        &mut self,
+        self_edges: &[(u32, u32)],
+        input: &Blocks,
+        accepted: &mut Option<Datatype>,
+        known: &Known,
+        comm: &Comm,
+    ) -> Result<()> {
+        for &(target, source) in self_edges {
+            let block = input.bind(target as usize, accepted, comm)?;
+            let (way, size) = Packing::of(&block, known, comm)?;
+            let (sent, bytes) = (i128::from(size) * i128::from(block.count), self.bytes(source));
+            if sent != bytes as i128 {
+                let expected = bytes as i128;
+                return Err(Error::SelfEdge { target: target as usize, sent, source_entry: source as usize, expected }.into());
+            }
+            // behind what is packed already, or would be if it lay on a device
+            let begin = self.own.last().map_or(0, |previous| previous.begin + previous.bytes);
+            if !way.is_in_place() {
+                enlarge(&mut self.packed, begin + bytes)?;
+            }
+            self.own.push(OwnBlock { way, block, bytes, begin });
         }
-        self.own.push(OwnBlock { way, block, bytes, begin });
         Ok(())
     }
 

@@ -4,7 +4,8 @@ use super::header;
 use super::state::Round;
 use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
-use crate::exec::blocks::{self, bind_copies};
+use crate::exec::blocks;
+use crate::exec::fields::{bind_blocks, bind_copies, find_devices, sent};
 use crate::mpi::device::Devices;
 use crate::mpi::landing::IN_PLACE;
 use crate::schedule::Block;
@@ -20,42 +21,26 @@ impl Round {
         if self.folding.is_some() {
             self.bind_fold(&fields[0])?;
         } else {
-            for block in &mut self.outputs {
-                let field = block.field as usize;
-                block.bind(&fields[field].output, &self.known[field], freed, &self.comm)?;
-            }
+            bind_blocks(&mut self.outputs, fields, |field| &field.output, &self.known, freed, &self.comm)?;
             let Self { self_edges, known, accepted, copies, comm, .. } = self;
-            for (field, known) in fields.iter().zip(known) {
-                bind_copies(self_edges, field, known, accepted, copies, comm)?;
-            }
+            bind_copies(self_edges, fields, known, accepted, copies, comm)?;
         }
-        let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-        for block in &mut self.inputs[..own] {
-            let field = block.field as usize;
-            block.bind(&fields[field].input, &self.known[field], freed, &self.comm)?;
-        }
-        Ok(())
+        bind_blocks(sent(&mut self.inputs, self.to_all), fields, |field| &field.input, &self.known, freed, &self.comm)
     }
 
     /// Hands blocks over to MPI that lie on a device. `lay_out` comes next.
     #[cold]
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
         let freed = self.known[0].freed()?;
-        let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         if let Some((folding, _)) = &mut self.folding {
             let others = self.inputs.iter().map(|block| Block::Input(block.entry));
-            let sent = others.chain(self.self_edges.iter().map(|edge| Block::Input(edge.0)));
-            folding.find_devices(devices, &fields[0], sent)?;
+            let all = others.chain(self.self_edges.iter().map(|edge| Block::Input(edge.0)));
+            folding.find_devices(devices, &fields[0], all)?;
         } else {
-            for block in &mut self.outputs {
-                let field = block.field as usize;
-                block.find_device(devices, &fields[field].output, &self.known[field], freed, &self.comm)?;
-            }
+            find_devices(&mut self.outputs, devices, fields, |field| &field.output, &self.known, freed, &self.comm)?;
         }
-        for block in &mut self.inputs[..own] {
-            let field = block.field as usize;
-            block.find_device(devices, &fields[field].input, &self.known[field], freed, &self.comm)?;
-        }
+        let sent = sent(&mut self.inputs, self.to_all);
+        find_devices(sent, devices, fields, |field| &field.input, &self.known, freed, &self.comm)?;
         self.copies.find_devices(devices)?;
         Ok(())
     }

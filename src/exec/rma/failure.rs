@@ -2,7 +2,6 @@
 
 use super::state::{InState, Round, Stage};
 use crate::error::{Error, Result};
-use crate::mpi::message::Request;
 
 impl Round {
     /// Stops waiting for sources that report that MPI keeps them from putting and sending.
@@ -88,11 +87,7 @@ impl Round {
         }
         for out in self.outs.iter_mut().filter(|out| is_dead(out.slot.rank)) {
             for request in &mut out.sends {
-                if !matches!(request.test(), Ok(true)) {
-                    // a request that MPI still uses must not be freed
-                    *request = Request::default();
-                    stuck = true;
-                }
+                stuck |= !request.give_up();
             }
         }
         let waits_for_dead = self.ins.iter().any(|recv| is_dead(recv.slot.rank));

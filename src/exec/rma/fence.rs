@@ -19,7 +19,6 @@ use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::error::Error;
 use crate::mpi::barrier::Barrier;
 use crate::mpi::liveness;
-use crate::mpi::message::Request;
 use crate::util::cast::to_u32;
 
 /// In the word of a barrier or its news, beside the number of a process, counted from 1: it has
@@ -227,11 +226,7 @@ impl Round {
         for out in &mut self.outs {
             out.left = true;
             for request in &mut out.sends {
-                if !matches!(request.test(), Ok(true)) {
-                    // a request that MPI still uses must not be freed
-                    *request = Request::default();
-                    stuck = true;
-                }
+                stuck |= !request.give_up();
             }
         }
         self.stuck |= stuck;

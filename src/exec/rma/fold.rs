@@ -13,18 +13,9 @@ impl Round {
         // without sources, the operator is not significant
         let (Some((folding, self_comm)), Some(op)) = (folding, buffers.op) else { return Ok(()) };
         folding.bind(op, &buffers.output, &known[0], comm, self_comm)?;
-        for &edge in self_edges.iter() {
-            let from = buffers.input.bind(edge.0 as usize, &mut accepted[0], comm)?;
-            folding.bind_own(edge, from, &known[0], comm)?;
-        }
+        folding.bind_own(self_edges, &buffers.input, &mut accepted[0], &known[0], comm)?;
         for recv in ins {
-            let mut end = 0;
-            for block in &mut outputs[recv.blocks.clone()] {
-                // a block that goes to all targets travels once
-                let begin = if *to_all { 0 } else { end };
-                end = folding.put_at(block.entry, begin);
-                block.stage(folding.bytes(block.entry));
-            }
+            folding.stage(&mut outputs[recv.blocks.clone()], *to_all);
         }
         Ok(())
     }

@@ -4,8 +4,9 @@ use super::state::{Shm, Whole};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
 use crate::error::{Error, Result};
-use crate::exec::blocks::{self, MessageBlock, bind_copies};
+use crate::exec::blocks::{self, MessageBlock};
 use crate::exec::executor::Executor;
+use crate::exec::fields::{bind_blocks, bind_copies, sent};
 use crate::mpi::Op;
 use crate::mpi::message;
 use crate::shm::ring::INLINE;
@@ -50,19 +51,13 @@ impl Shm {
         if let Some(op) = first.op {
             self.bind_fold(op, first)?;
         } else {
-            for block in &mut self.outputs {
-                let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize]);
-                block.bind(side, known, freed, &self.comm)?;
-            }
+            bind_blocks(&mut self.outputs, fields, |field| &field.output, &self.known, freed, &self.comm)?;
             if !self.self_edges.is_empty() {
-                self.bind_copies(fields)?;
+                let Self { self_edges, known, accepted, copies, comm, .. } = self;
+                bind_copies(self_edges, fields, known, accepted, copies, comm)?;
             }
         }
-        let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-        for block in &mut self.inputs[..own] {
-            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize]);
-            block.bind(side, known, freed, &self.comm)?;
-        }
+        bind_blocks(sent(&mut self.inputs, self.to_all), fields, |field| &field.input, &self.known, freed, &self.comm)?;
         let mut room = LONGEST_FETCHED;
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
             let blocks = &self.inputs[send.blocks.clone()];
@@ -88,36 +83,16 @@ impl Shm {
         Ok(())
     }
 
-    fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
-        for (field, known) in fields.iter().zip(&self.known) {
-            let Self { self_edges, accepted, copies, comm, .. } = self;
-            bind_copies(self_edges, field, known, accepted, copies, comm)?;
-        }
-        Ok(())
-    }
-
     /// Binds what is combined, except for what is sent.
     fn bind_fold(&mut self, op: Op, buffers: &Buffers) -> Result<()> {
-        let Some(folding) = &mut self.folding else {
-            return Err(Error::Internal("an executor that does not combine got an operator".into()).into());
-        };
-        let Some(self_comm) = self.self_comm.as_deref() else {
+        let (Some(folding), Some(self_comm)) = (&mut self.folding, self.self_comm.as_deref()) else {
             return Err(Error::Internal("an executor that does not combine got an operator".into()).into());
         };
         let known = &self.known[0];
         folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
-        for &edge in &self.self_edges {
-            let from = buffers.input.bind(edge.0 as usize, &mut self.accepted[0], &self.comm)?;
-            folding.bind_own(edge, from, &self.known[0], &self.comm)?;
-        }
+        folding.bind_own(&self.self_edges, &buffers.input, &mut self.accepted[0], known, &self.comm)?;
         for recv in &mut self.recvs {
-            recv.bytes = 0;
-            for block in &mut self.outputs[recv.blocks.clone()] {
-                // a block that goes to all targets travels once
-                let begin = if self.to_all { 0 } else { recv.bytes };
-                recv.bytes = folding.put_at(block.entry, begin);
-                block.stage(folding.bytes(block.entry));
-            }
+            recv.bytes = folding.stage(&mut self.outputs[recv.blocks.clone()], self.to_all);
             if recv.bytes > to_usize(buffers::MOST) {
                 return Err(Error::NoMemory { bytes: recv.bytes }.into());
             }

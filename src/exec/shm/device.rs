@@ -9,6 +9,7 @@
 use super::state::{RecvState, Shm, Whole};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
+use crate::exec::fields::{find_devices, sent};
 use crate::exec::remote::Remote;
 use crate::mpi::device::Devices;
 use crate::mpi::message;
@@ -35,17 +36,11 @@ impl Shm {
                 }
             }
             None => {
-                for block in &mut self.outputs {
-                    let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize]);
-                    block.find_device(devices, side, known, freed, &self.comm)?;
-                }
+                find_devices(&mut self.outputs, devices, fields, |field| &field.output, &self.known, freed, &self.comm)?;
             }
         }
-        let sent = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-        for block in &mut self.inputs[..sent] {
-            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize]);
-            block.find_device(devices, side, known, freed, &self.comm)?;
-        }
+        let sent = sent(&mut self.inputs, self.to_all);
+        find_devices(sent, devices, fields, |field| &field.input, &self.known, freed, &self.comm)?;
         self.copies.find_devices(devices)?;
         match &mut self.remote {
             Some(remote) => remote.find_devices(first, devices),

@@ -56,9 +56,7 @@ impl Shm {
                 RecvState::Mpi { request, posted } => {
                     // a message that has been found cannot be canceled
                     if !*posted || !request.withdraw() {
-                        // MPI may still write there
-                        std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
-                        self.stuck = true;
+                        self.leave_buffer(i);
                     }
                 }
                 RecvState::MpiBlocks => self.cancel_blocks(i),
@@ -91,7 +89,7 @@ impl Shm {
             let before = send.requests.len();
             send.requests.retain_mut(|(out, request)| {
                 let out = &channels.outbound[*out];
-                let lost = !channels.lives(out.member) && !matches!(request.test(), Ok(true));
+                let lost = !channels.lives(out.member) && !request.give_up();
                 if lost {
                     dead = Some(out.rank);
                 }

@@ -439,17 +439,21 @@ impl Shm {
     /// Cancels the receives of a message that was to come block by block.
     #[cold]
     pub(super) fn cancel_blocks(&mut self, i: usize) {
-        let recv = &mut self.recvs[i];
         let mut all = true;
-        for mut request in recv.requests.drain(..) {
+        for mut request in self.recvs[i].requests.drain(..) {
             all &= request.withdraw();
         }
         if !all {
-            // MPI may still write there
-            std::mem::forget(std::mem::take(&mut recv.buffer));
-            self.stuck = true;
+            self.leave_buffer(i);
         }
         self.recvs[i].discards = false;
+    }
+
+    /// Leaves the buffer of the message from process `i` to MPI, which may still write there.
+    #[cold]
+    pub(super) fn leave_buffer(&mut self, i: usize) {
+        std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
+        self.stuck = true;
     }
 
     /// True if the message from process `i`, when it comes by MPI, may come as one message for each
@@ -522,9 +526,7 @@ impl Shm {
         if let RecvState::Mpi { request, .. } = &mut self.recvs[i].state
             && !request.withdraw()
         {
-            // MPI may still write there
-            std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
-            self.stuck = true;
+            self.leave_buffer(i);
         }
         (self.recvs[i].state, self.recvs[i].discards) = (RecvState::Waiting, false);
         self.step_recv(i)

@@ -99,7 +99,7 @@ pub struct Parts<'a> {
     pub waiting: waiting::Waiting,
     pub window: u32,
     /// The window that carries the edges to other nodes, if it is not messages that do.
-    pub landing: Option<&'a Arc<Link>>,
+    pub link: Option<&'a Arc<Link>>,
 }
 
 /// Entries of a list that are processes, and these. Without an allocation where they are few.
@@ -148,12 +148,12 @@ impl Shm {
             Op::Copy { .. } | Op::Reduce { .. } => false,
         };
         // without an edge, too, where all processes synchronize
-        let takes_part = parts.landing.is_some_and(|landing| landing.fenced_rounds(parts.schedule.algorithm()).is_some());
+        let takes_part = parts.link.is_some_and(|link| link.fenced_rounds(parts.schedule.algorithm()).is_some());
         let remote = (takes_part || parts.schedule.ops().iter().any(is_left)).then(|| {
             let (comm, schedule) = (Arc::clone(&comm), parts.schedule.retained(is_left));
-            match parts.landing {
-                Some(landing) => {
-                    let executor = Rma::new(landing, &comm, n, &schedule, Own::Left, parts.waiting, 1);
+            match parts.link {
+                Some(link) => {
+                    let executor = Rma::new(link, &comm, n, &schedule, Own::Left, parts.waiting, 1);
                     let is_combined = parts.combine.is_some();
                     Remote::Rma(Box::new(if is_combined { executor.with_exact_lengths() } else { executor }))
                 }

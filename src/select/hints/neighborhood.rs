@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::machine::site_loggp;
 use super::names::*;
 use super::origins::{NEIGHBORHOOD, Origin, Origins, lines, short};
-use super::value::{Learn, LoggpValue, TRUTH, digest, find, note};
+use super::value::{Learn, LoggpValue, TRUTH, Value, digest, find, note};
 use crate::error::Result;
 use crate::model::{Loggp, copies, puts};
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
@@ -228,7 +228,6 @@ impl Hints {
         let mut hints = Hints::default();
         let given = RefCell::default();
         let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
-        let truth = TRUTH;
         if let Some(v) = value(SCHEDULE)? {
             let mut allowed =
                 vec![("auto", ScheduleHint::Auto), ("model", ScheduleHint::Model), ("measure", ScheduleHint::Measure)];
@@ -236,7 +235,7 @@ impl Hints {
             hints.schedule = v.choose(&allowed)?;
         }
         if let Some(v) = value(SPLIT)? {
-            hints.split = v.choose(&truth)?;
+            hints.split = v.choose(&TRUTH)?;
         }
         if let Some(v) = value(SEED)? {
             hints.seed = v.number(0..=u64::MAX)?;
@@ -265,9 +264,8 @@ impl Hints {
         if let Some(v) = value(REDUCE_ORDER)? {
             hints.reduce_order = v.choose(&[("source", FoldOrder::Source), ("any", FoldOrder::Any)])?;
         }
-        if let Some(fuse) = fuse(&info, &env)? {
-            hints.fuse = fuse;
-            value(FUSE)?;
+        if let Some(v) = value(FUSE)? {
+            hints.fuse = fuse_of(&v)?;
         }
         if let Some(v) = value(SHARED_MEMORY)? {
             hints.shared_memory = v.number(0..=1 << 30)?;
@@ -294,10 +292,10 @@ impl Hints {
             ])?;
         }
         if let Some(v) = value(VERIFY)? {
-            hints.verify = v.choose(&truth)?;
+            hints.verify = v.choose(&TRUTH)?;
         }
         if let Some(v) = value(WHOLE_COMMUNICATOR)? {
-            hints.whole_communicator = v.choose(&truth)?;
+            hints.whole_communicator = v.choose(&TRUTH)?;
         }
         if let Some(v) = value(RMA_SYNCHRONIZATION)? {
             use Synchronization::{Active, Fence, Passive};
@@ -519,7 +517,11 @@ pub fn matches_alone(info: impl Fn(&str) -> Result<Option<String>>) -> Result<bo
 
 /// `mpix_fuse`, as in [`Hints`]; `None` if it is not given.
 pub fn fuse(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Option<Option<bool>>> {
+    find(FUSE, info, env)?.map(|v| fuse_of(&v)).transpose()
+}
+
+fn fuse_of(value: &Value) -> Result<Option<bool>> {
     let mut allowed = vec![("auto", None)];
     allowed.extend(TRUTH.map(|(text, value)| (text, Some(value))));
-    find(FUSE, info, env)?.map(|v| v.choose(&allowed)).transpose()
+    value.choose(&allowed)
 }
