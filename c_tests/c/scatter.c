@@ -164,8 +164,8 @@ static void lengths(void) {
   }
 }
 
-/* processes that also send to themselves, ahead of the hub or behind it: with a tree, which a machine
-   that hardly takes another message chooses, everyone still gets all blocks */
+/* processes that also send to themselves, ahead of the hub or behind it: with a tree, which is
+   chosen where each further message costs much, everyone still gets all blocks */
 static void own_edges(void) {
   MPIX_Loggp machine = {.latency = 1, .send_overhead = 0.1, .recv_overhead = 0.1, .gap = 100, .gap_per_byte = 1e-6};
   MPI_Comm comm = test_duplicate();

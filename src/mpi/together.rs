@@ -55,8 +55,8 @@ pub fn agree(made: Result<()>, call: &str, comm: &Comm) -> Result<Result<i64>> {
     Ok(made.and_then(|()| if all == 0 { elsewhere() } else { Ok(number) }))
 }
 
-/// Frees a window of `comm` by `free`, unless it is `freed`, or a process cannot, and returns true if
-/// it is free then. Collective.
+/// Frees a window of `comm` by `free`, unless it is `freed`, or a process cannot, and returns true
+/// if it is free then. Collective.
 ///
 /// # Errors
 /// Those of `free`, and of the reduction.

@@ -119,6 +119,7 @@ fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<R
     // the work of a star's hub, and combining messages, on a grid or between nodes, makes fewer
     let combines =
         input.star.is_some() || input.stencil.is_some_and(Stencil::saves_messages) || gathers(input.processes, outline.nodes);
+    let combines = combines && outline.edges > 0;
     match hints.known_machine() {
         Some(machine) if !combines && !order_matters(hints, machine, outline) => Some(Reason::Eager(machine.eager)),
         // in shared memory, only parameters of this machine give correct predictions
@@ -195,7 +196,7 @@ fn is_compared(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> bo
 /// Returns true if the set call must find out the parameters of the machine: nobody gives them, and
 /// the choice, or where the schedules cut messages, depends on them. A choice for a graph that is
 /// too large to be gathered does on a grid, of which a part may stand for all, and where trial
-/// calls can be made.
+/// calls can be made. Without an edge between processes there is nothing to choose.
 pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid: bool) -> bool {
     let missing = match hints.learn {
         Learn::Never => false,
@@ -208,7 +209,7 @@ pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32, on_grid
         Decider::Times => true,
         Decider::Model => outline.edges <= graph_limit(hints) || on_grid || asks_trial(hints, outline),
     };
-    missing && depends && is_sized(hints, outline)
+    missing && depends && is_sized(hints, outline) && (outline.edges > 0 || hints.learn == Learn::Now)
 }
 
 /// The schedules whose times are compared in the first calls.

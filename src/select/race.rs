@@ -51,6 +51,9 @@ const BRIEF_LEAST: usize = 3;
 const PATIENCE: f64 = 4.0;
 const BRIEF_MOST: usize = 9;
 
+/// Seconds after which it is over with the sweep that is under way, however few there were.
+const LONGEST: f64 = 8.0;
+
 /// A candidate leaves a brief race if it took this many times as long as the fastest one after the
 /// second sweep that counts, by its faster turn: one of them may have lost a segment.
 const HOPELESS: f64 = 2.0;
@@ -87,8 +90,9 @@ impl Race {
     }
 
     /// Begins a race that ends as soon as its calls have taken a bounded time, a few sweeps have
-    /// counted and it is clear which candidate is the fastest, or one is left; at the latest after
-    /// some seconds, and a few sweeps. Turns of the first sweep are one call.
+    /// counted and it is clear which candidate is the fastest, or one is left; at the latest after a
+    /// few sweeps, or with the one in which some seconds have gone by. Turns of the first sweep are
+    /// one call, which counts only if it is the only one.
     pub fn brief(candidates: usize) -> Race {
         Race::with(candidates, 1, Some(0.0))
     }
@@ -148,6 +152,12 @@ impl Race {
             slowest.chunks_exact(self.turn).map(mean).collect()
         };
         let Some(sweeps) = &mut self.sweeps else {
+            if self.spent.is_some_and(|spent| spent >= LONGEST) {
+                // a single call of each has to do
+                running.iter().zip(means).for_each(|(&candidate, mean)| self.times[candidate].push(mean));
+                self.over = true;
+                return self.begin_sweep(running);
+            }
             let fewest = if self.spent.is_some() { BRIEF_TURN } else { TURN[0] };
             let shortest = means.into_iter().fold(f64::INFINITY, f64::min);
             self.turn = to_usize(whole((TURN_TIME / shortest).clamp(fewest as f64, TURN[1] as f64)));
@@ -171,6 +181,7 @@ impl Race {
                 running.retain(|&candidate| candidate == best || least(candidate) <= bound);
                 self.over = running.len() == 1 || decides && (spent >= PATIENCE || sweeps >= BRIEF_MOST);
             }
+            self.over |= spent >= LONGEST;
         }
         if sweeps >= LEAST {
             let (_, slow) = interval(&self.times[best]);
@@ -187,9 +198,21 @@ impl Race {
         self.over
     }
 
-    /// The median time of each candidate, in seconds.
+    /// The median time of each candidate, in seconds. Of one that has left: what it would be now,
+    /// had it kept its ratio to the fastest one that has not, since all may have become slower or
+    /// faster; and more than that of the fastest one, or it would not have left.
     pub fn medians(&self) -> Vec<f64> {
-        self.times.iter().map(|times| median(times)).collect()
+        let all: Vec<f64> = self.times.iter().map(|times| median(times)).collect();
+        let Some(best) = self.order.iter().copied().min_by(|&a, &b| all[a].total_cmp(&all[b])) else { return all };
+        let of_best = &self.times[best];
+        let now = |(times, &own): (&Vec<f64>, &f64)| {
+            let then = median(&of_best[..times.len().min(of_best.len())]);
+            match own / then * all[best] {
+                now if times.len() < of_best.len() && now.is_finite() => now.max(all[best].next_up()),
+                _ => own,
+            }
+        };
+        self.times.iter().zip(&all).map(now).collect()
     }
 
     fn begin_sweep(&mut self, mut running: Vec<usize>) {
@@ -297,8 +320,11 @@ mod tests {
         assert_eq!(brief(&[0.2, 0.11, 0.2]), (1, (1 + 3 * 3) * 3));
         // clear losers leave after the second turn that counts
         assert_eq!(brief(&[0.2, 0.11, 0.3]), (1, (1 + 2 * 3) * 3 + 3 * 2));
-        assert_eq!(brief(&[0.2, 3.0]), (0, (1 + 2 * 3) * 2));
+        assert_eq!(brief(&[0.2, 1.0]), (0, (1 + 2 * 3) * 2));
         assert_eq!(brief(&[0.001, 0.003]), (0, (1 + 2 * 8) * 2));
+        // one call of each, where these take as long as patience lasts
+        assert_eq!(brief(&[10.0, 9.0, 8.0, 12.0]), (2, 4));
+        assert_eq!(brief(&[2.0, 1.9]), (1, 2 + 3 * 2));
         // one slow call says nothing
         for slow in 2..20 {
             let time = |call: usize, candidate: usize| if call == slow { 3.0 } else { [0.19, 0.1][candidate] };
@@ -400,6 +426,24 @@ mod tests {
             let (best, _) = run(4, |call, candidate| noisy(&mut random, times[candidate] * busy(call), 0.1, 100));
             assert_eq!(best, 1, "period {period}");
         }
+    }
+
+    /// All get slower after one has left: that does not make it the fastest.
+    #[test]
+    fn who_has_left_does_not_win() {
+        let mut race = Race::new(3);
+        while !race.is_over() {
+            // two that take turns at being faster, so that neither wins soon
+            let (sweep, candidate) = (race.sweeps.unwrap_or(0), race.next());
+            let usual = if candidate == 2 { 1.3 } else { 1.0 + 0.1 * ((sweep + candidate) % 2) as f64 };
+            if let Some(times) = race.note(if sweep < 8 { usual } else { 2.0 * usual }) {
+                let slowest = times.to_vec();
+                race.end_sweep(&slowest);
+            }
+        }
+        let medians = race.medians();
+        assert!(race.times[2].len() < MOST && race.times[0].len() == MOST);
+        assert!(medians[2] > medians[0].min(medians[1]) && medians[2] < 3.0, "{medians:?}");
     }
 
     /// A candidate slows down the call after its own: that call does not count as slow.

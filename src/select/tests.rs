@@ -412,6 +412,8 @@ fn parameters_are_asked_for_where_something_depends_on_them() {
         (by(ScheduleHint::Only(Algorithm::EdgeColoring)), weighted, true),
         (by(ScheduleHint::Only(Algorithm::ScatterOptimal)), weighted, true),
         (by(ScheduleHint::Only(Algorithm::Direct)), weighted, false),
+        (by(ScheduleHint::Measure), Outline { edges: 0, ..weighted }, false),
+        (by(ScheduleHint::Auto), Outline { edges: 0, ..weighted }, false),
         (by(ScheduleHint::Only(Algorithm::Combining)), weighted, false),
     ] {
         assert_eq!(asks_for_machine(&hints, outline, 8, false), asked, "{hints:?} {outline:?}");

@@ -174,9 +174,66 @@ impl Graph {
     }
 }
 
+/// The labels of processes after those that each has found around it are joined. A label is the
+/// lowest rank of processes that are known to be connected; `lowest[p]` is the lowest one that
+/// process p sees, its own or that of a neighbor.
+///
+/// Of the sets that are connected with another one, at most half as many are left.
+pub fn joined(labels: &[Rank], lowest: &[Rank]) -> Vec<Rank> {
+    // a label is in the set of the one that it leads to, and so on down to one that leads to itself
+    let mut into: Vec<Rank> = labels.to_vec();
+    let root = |into: &mut [Rank], mut label: Rank| {
+        while into[label as usize] != label {
+            // half of the way for the next one
+            into[label as usize] = into[into[label as usize] as usize];
+            label = into[label as usize];
+        }
+        label
+    };
+    for (&label, &other) in labels.iter().zip(lowest) {
+        let (a, b) = (root(&mut into, label), root(&mut into, other));
+        into[a.max(b) as usize] = a.min(b);
+    }
+    labels.iter().map(|&label| root(&mut into, label)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Chains whose ends are connected by way of all processes, and random graphs: all labels are
+    /// right after few rounds.
+    #[test]
+    fn connected_processes_are_found_in_few_rounds() {
+        let n = 1000u32;
+        let mut random = crate::util::random::Random::new(1);
+        let chain: Vec<(u32, u32)> = std::iter::once((0, n - 1)).chain((2..n).map(|p| (p, p - 1))).collect();
+        let mut ranks: Vec<u32> = (0..n).collect();
+        random.shuffle(&mut ranks);
+        let scattered: Vec<(u32, u32)> = ranks.windows(2).map(|pair| (pair[0], pair[1])).collect();
+        let sparse: Vec<(u32, u32)> = (0..n * 2 / 3).map(|_| (random.below(n), random.below(n))).collect();
+        for (edges, all) in [(chain, true), (scattered, true), (sparse, false), (Vec::new(), false)] {
+            let mut labels: Vec<u32> = (0..n).collect();
+            let mut rounds = 0;
+            loop {
+                rounds += 1;
+                let mut lowest = labels.clone();
+                for &(a, b) in &edges {
+                    let least = labels[a as usize].min(labels[b as usize]);
+                    lowest[a as usize] = lowest[a as usize].min(least);
+                    lowest[b as usize] = lowest[b as usize].min(least);
+                }
+                if lowest == labels {
+                    break;
+                }
+                labels = joined(&labels, &lowest);
+            }
+            assert!(rounds <= 11, "{rounds} rounds");
+            assert!(labels.iter().zip(0..).all(|(&label, rank)| label <= rank && labels[label as usize] == label));
+            assert!(edges.iter().all(|&(a, b)| labels[a as usize] == labels[b as usize]));
+            assert_eq!(labels.iter().all(|&label| label == 0), all);
+        }
+    }
 
     #[test]
     fn rows_hold_what_messages_serve_in_matching_order() {

@@ -13,6 +13,7 @@ use crate::select::hints::Hints;
 use crate::select::{self, Candidate, Case, Choice, Comparison, Directions, Outline, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
+use crate::topology::graph;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
 use crate::util::cast::low_half;
@@ -42,25 +43,26 @@ pub fn find_star(comm: &Comm, neighborhood: &Neighborhood, shares: [u64; 4]) -> 
 /// Returns the processes that make the same calls as this one: all, if `whole` promises that, else
 /// those that edges connect with it, directly or through others.
 ///
-/// Collective: for the latter, allgathers of a word, about log2 n if n processes are connected.
+/// Collective: for the latter, allgathers of a word, at most log2 n + 1 if n processes are
+/// connected.
 pub fn connected(comm: &Arc<Comm>, neighborhood: &Neighborhood, whole: bool) -> Result<Group> {
     if whole {
         return Group::new(comm, |_| true);
     }
     let (me, processes) = (comm.rank()?, comm.size()?);
-    // each process takes the lowest label around it, and the label of the process of that name,
-    // until nothing changes: all processes know when
+    // processes with one label are connected; labels around one another are joined until nothing
+    // changes: all processes know when
     let mut labels: Vec<u32> = (0..processes).collect();
     loop {
         let ends = neighborhood.sources().iter().chain(neighborhood.targets());
         let around = ends.filter_map(|end| end.rank).map(|rank| labels[rank as usize]);
         let lowest = around.fold(labels[me as usize], u32::min);
-        let words = coll::allgather_words(comm, [labels[lowest as usize].into()], processes)?;
-        let next: Vec<u32> = words.iter().map(|&[word]| low_half(word)).collect();
-        if next == labels {
+        let words = coll::allgather_words(comm, [lowest.into()], processes)?;
+        let lowest: Vec<u32> = words.iter().map(|&[word]| low_half(word)).collect();
+        if lowest == labels {
             return Ok(Group::new(comm, |rank| labels[rank as usize] == labels[me as usize])?.apart());
         }
-        labels = next;
+        labels = graph::joined(&labels, &lowest);
     }
 }
 

@@ -4,6 +4,7 @@ use super::state::P2p;
 use super::window::Window;
 use crate::error::Error;
 use crate::mpi::p2p::Lost;
+use crate::util::cast::to_u32;
 
 impl P2p {
     /// Gives up the messages of the posted rounds to and from processes that have ended. Messages
@@ -29,25 +30,31 @@ impl P2p {
         let peer = |message: usize| self.sorted.messages[message].0;
         let wanted = lists.iter().zip(&pending).flat_map(|((first, ..), list)| list.iter().map(|k| peer(*first + k)));
         let dead = self.patience.look(self.comm.view(), wanted);
-        let mut gone = None;
+        if dead.is_empty() {
+            return;
+        }
+        let (of_dead, before) = (|message: usize| dead.contains(&self.sorted.messages[message].0), self.missing.len());
         for ((first, receives, requests), list) in lists.into_iter().zip(pending) {
-            let lost: Vec<usize> = list.into_iter().filter(|k| dead.contains(&peer(first + k))).collect();
+            let lost: Vec<usize> = list.into_iter().filter(|k| of_dead(first + k)).collect();
             for (position, fate) in lost.iter().zip(requests.give_up(&lost, |position| position < receives)) {
                 match fate {
                     Lost::No => continue,
                     Lost::Gone => {}
                     Lost::Stuck => self.stuck = true,
                 }
-                gone.get_or_insert(peer(first + position));
+                self.missing.push(to_u32(first + position));
             }
         }
         // drop later messages to the dead: MPI may refuse them, and the call would end before the
         // living have got theirs
+        let later = self.sorted.rounds[self.round..].iter().flat_map(|round| round.recvs.clone().chain(round.sends.clone()));
+        self.missing.extend(later.filter(|&message| of_dead(message)).map(to_u32));
+        let rank = self.missing.get(before).map_or(dead[0], |&message| self.sorted.messages[message as usize].0);
         let messages = self.sorted.messages.iter().zip(&mut self.messages);
-        // `came` takes them for missing
         messages.filter(|(of, _)| dead.contains(&of.0)).for_each(|(_, message)| message.peer = crate::mpi::proc_null());
-        if let Some(rank) = gone {
-            self.gone.get_or_insert(rank);
+        // later calls miss something even if this one does not
+        self.gone.get_or_insert(rank);
+        if self.missing.len() > before {
             self.note(Err(Error::Gone { rank }.into()));
         }
     }

@@ -267,6 +267,8 @@ impl Executor for P2p {
             return Ok(());
         }
         if let Some(rank) = self.gone {
+            let left_out = (0..).zip(&self.messages).filter(|(_, message)| message.peer == crate::mpi::proc_null());
+            self.missing.extend(left_out.map(|(m, _)| m));
             self.note(Err(Error::Gone { rank }.into()));
         }
         if let Err(e) = self.can_start() {

@@ -179,9 +179,7 @@ impl P2p {
     #[cold]
     pub fn came(&self, source: usize) -> bool {
         let Some(&Some(index)) = self.sorted.sources.get(source) else { return true };
-        // messages of the dead are from nobody
-        let came = |m: u32| !self.missing.contains(&m) && self.messages[m as usize].peer != crate::mpi::proc_null();
-        self.sorted.arrivals[index as usize].messages.iter().all(|&m| came(m))
+        self.sorted.arrivals[index as usize].messages.iter().all(|m| !self.missing.contains(m))
     }
 
     /// Names the process at the other end in the error of a message. `first` is the message of the

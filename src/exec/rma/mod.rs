@@ -281,7 +281,10 @@ impl Executor for Rma {
                 return Ok(false);
             }
         }
-        self.cuts.unpack_source(&self.rounds, source).map(|()| true)
+        let unpacked = self.cuts.unpack_source(&self.rounds, source);
+        // no later call unpacks it again
+        unpacked.inspect_err(|error| _ = self.failure.get_or_insert_with(|| error.clone()))?;
+        Ok(true)
     }
 }
 

@@ -333,11 +333,14 @@ impl Channels {
         used == 0 || self.outbound[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.ring()))
     }
 
-    /// Returns the memory through which a long message goes in chunks; `None` if it is in use.
+    /// Returns memory through which a long message can go in chunks, that of large buffers side by
+    /// side; `None` if there are not enough that are free.
     pub fn chunk_memory(&self, targets: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
         let out = &self.outbound[targets.start];
         self.segment.note_much();
-        (0..LARGE_BUFFERS).all(|index| self.is_buffer_free(out, holders, index)).then(|| self.large_buffer(out, 0))
+        let needed = (to_usize(CHUNKS) * self.chunk()).div_ceil(self.eager_limit);
+        let free = |first: &usize| (*first..first + needed).all(|index| self.is_buffer_free(out, holders, index));
+        (0..=LARGE_BUFFERS - needed).find(free).map(|first| self.large_buffer(out, first))
     }
 
     /// Bytes of a chunk.

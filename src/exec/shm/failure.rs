@@ -1,6 +1,6 @@
 //! Gives up on processes that have died.
 
-use super::state::{RecvState, Shm};
+use super::state::{RecvState, SendState, Shm};
 use crate::error::Error;
 use crate::mpi::liveness;
 
@@ -73,9 +73,14 @@ impl Shm {
             let (own, holders) = (send.targets.clone(), self.holders(send));
             for o in holders {
                 let out = &self.channels.outbound[o];
-                // a target that holds nothing of ours may have left in good order
-                let holds = own.contains(&o) || !out.sender.is_idle(out.ring()) || !out.chunks_are_read();
-                if holds && !out.is_gone() && !self.channels.lives(out.member) {
+                if out.is_gone() || self.channels.lives(out.member) {
+                    continue;
+                }
+                // Looked at when it has ended, as it may have taken the message just before. A
+                // target that has it, or holds nothing of ours, may have left in good order.
+                let has_it = send.state == SendState::Published && self.is_over(out);
+                let is_owed = own.contains(&o) && !has_it;
+                if is_owed || !out.sender.is_idle(out.ring()) || !out.chunks_are_read() {
                     self.channels.write_off(o);
                 }
             }

@@ -73,7 +73,7 @@ impl Shm {
             self.send_mut(k).state = SendState::Done;
             let mut done = Ok(());
             for o in self.sends()[k].targets.clone() {
-                done = done.and(self.detach_to(k, o));
+                done = done.and(self.detach_to(k, o, self.copy_of(k)));
             }
             return done;
         }
@@ -136,38 +136,45 @@ impl Shm {
         }
     }
 
+    /// Returns a copy of a message.
+    pub(super) fn copy_of(&self, k: usize) -> Result<Vec<u8>> {
+        let (send, mut copy) = (&self.sends()[k], Vec::new());
+        enlarge(&mut copy, send.bytes)?;
+        // SAFETY: the caller of `bind` vouches for the blocks; the copy has room for them.
+        unsafe { blocks::pack(&self.inputs[send.blocks.clone()], copy.as_mut_ptr(), self.loopback()) }?;
+        Ok(copy)
+    }
+
     /// Leaves a copy of a message to MPI, for one of its targets.
-    pub(super) fn detach_to(&mut self, k: usize, o: usize) -> Result<()> {
+    pub(super) fn detach_to(&mut self, k: usize, o: usize, copy: Result<Vec<u8>>) -> Result<()> {
         let tag = self.channels.tag(self.number);
-        let (send, out, loopback) = (&self.sends()[k], &self.channels.outbound[o], self.loopback());
+        let (out, bytes) = (&self.channels.outbound[o], self.sends()[k].bytes);
         // a dead process takes nothing out of MPI's queues
         if out.is_gone() {
             return Ok(());
         }
-        let (blocks, bytes) = (&self.inputs[send.blocks.clone()], send.bytes);
-        let mut buffer = Vec::new();
-        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough, and stays
-        // untouched until MPI has sent it.
-        let sent = unsafe {
-            enlarge(&mut buffer, bytes).and_then(|()| blocks::pack(blocks, buffer.as_mut_ptr(), loopback)).and_then(|()| {
-                let block = bytes_at(buffer.as_ptr(), bytes as u64);
+        let sent = copy.and_then(|copy| {
+            // SAFETY: the copy stays untouched until MPI has sent it.
+            let request = unsafe {
+                let block = bytes_at(copy.as_ptr(), bytes as u64);
                 message::send(Mode::Standard, &block, out.rank, tag, &self.comm)
-            })
-        };
-        let (request, done) = match sent {
-            Ok(request) => {
+            }?;
+            Ok((request, copy))
+        });
+        let ((request, memory), done) = match sent {
+            Ok(sent) => {
                 if let Some(record) = &self.record {
                     record.sent(Medium::Mpi, 1, bytes as u64);
                 }
-                (request, Ok(()))
+                (sent, Ok(()))
             }
             // one error is enough
             Err(e) => match notice::send(bytes as u64, out.rank, tag, &self.comm) {
-                Ok(request) => (request, Err(e)),
+                Ok(request) => ((request, Vec::new()), Err(e)),
                 Err(_) => return Err(e),
             },
         };
-        self.channels.detach(finalize::Message { request, memory: buffer, receiver: out.world });
+        self.channels.detach(finalize::Message { request, memory, receiver: out.world });
         done
     }
 
@@ -188,14 +195,14 @@ impl Shm {
     /// requests under way that it does not complete.
     #[cold]
     pub(super) fn is_clogged(&self, k: usize) -> bool {
-        self.channels.outbound[self.sends()[k].targets.clone()].iter().any(|out| {
+        self.channels.outbound[self.holders(&self.sends()[k])].iter().any(|out| {
             let below = out.clogged_below.load(Ordering::Relaxed);
             out.sender.occupant(self.number, out.ring()).is_some_and(|number| number < below)
         })
     }
 
     fn note_clogged(&self, k: usize) {
-        for out in &self.channels.outbound[self.sends()[k].targets.clone()] {
+        for out in &self.channels.outbound[self.holders(&self.sends()[k])] {
             if let Some(number) = out.sender.occupant(self.number, out.ring()) {
                 out.clogged_below.fetch_max(number + 1, Ordering::Relaxed);
             }
@@ -383,8 +390,7 @@ impl Shm {
             }
             done = self.recvs[i].requests.len() == self.recvs[i].blocks.len();
         }
-        let lengths: usize = self.recvs[i].requests.len();
-        for k in 0..lengths {
+        for k in 0..self.recvs[i].requests.len() {
             if self.recvs[i].requests[k].is_null() {
                 continue;
             }
@@ -401,7 +407,10 @@ impl Shm {
                     }
                 }
                 Ok(None) => done = false,
-                Err(e) => self.note(e),
+                Err(e) => {
+                    self.note(e);
+                    self.skip_peer(i);
+                }
             }
         }
         if !done {

@@ -246,7 +246,7 @@ impl Shm {
     }
 
     /// True if nothing is left to do for a target of a message that was announced.
-    fn is_over(&self, out: &Outbound) -> bool {
+    pub(super) fn is_over(&self, out: &Outbound) -> bool {
         out.is_gone() || out.sender.is_taken(self.number, out.ring()) || out.ring().fate(self.number) == Fate::Withdrawn
     }
 
@@ -262,7 +262,8 @@ impl Shm {
     /// Completes a message that was announced, and sends it by MPI to targets that have refused it.
     #[cold]
     pub(super) fn conclude(&mut self, k: usize) -> Result<()> {
-        let sent = self.withdraw_from(k, |out, number| out.ring().fate(number) == Fate::Refused);
+        let may_stay = false;
+        let sent = self.withdraw_from(k, |out, number| out.ring().fate(number) == Fate::Refused, may_stay);
         let targets = &self.channels.outbound[self.sends()[k].targets.clone()];
         if targets.iter().all(|out| self.is_over(out)) {
             self.send_mut(k).state = SendState::Done;
@@ -277,25 +278,35 @@ impl Shm {
         targets.iter().any(|out| !self.is_over(out) && is_late(out, self.number))
     }
 
-    /// Withdraws a message from those targets, and leaves copies to MPI.
+    /// Withdraws a message from those targets, and leaves copies to MPI. Without memory for a copy
+    /// the message stays where it is: they find it there when they come.
     #[cold]
     pub(super) fn withdraw_from_late(&mut self, k: usize) -> Result<()> {
-        self.withdraw_from(k, is_late)
+        let may_stay = true;
+        self.withdraw_from(k, is_late, may_stay)
     }
 
-    /// Withdraws a message from some of its targets, and leaves copies to MPI.
+    /// Withdraws a message from some of its targets, and leaves copies to MPI. `may_stay`: unless
+    /// there is no memory for a copy.
     #[cold]
-    fn withdraw_from(&mut self, k: usize, which: impl Fn(&Outbound, u64) -> bool) -> Result<()> {
+    fn withdraw_from(&mut self, k: usize, which: impl Fn(&Outbound, u64) -> bool, may_stay: bool) -> Result<()> {
         let mut sent = Ok(());
         for o in self.sends()[k].targets.clone() {
             let out = &self.channels.outbound[o];
             // MPIs fail in various ways when they send to a process that has ended
             let waits = !self.is_over(out) && which(out, self.number) && self.channels.lives(out.member);
+            if !waits {
+                continue;
+            }
+            let copy = match self.copy_of(k) {
+                Err(_) if may_stay => break,
+                copy => copy,
+            };
             // its receiver knows that before the message comes
-            if waits && out.ring().withdraw(self.number) {
+            if self.channels.outbound[o].ring().withdraw(self.number) {
                 // as it may be that the target cannot read it any longer
                 self.send_mut(k).readable.clear();
-                sent = sent.and(self.detach_to(k, o));
+                sent = sent.and(self.detach_to(k, o, copy));
             }
         }
         sent
@@ -338,7 +349,7 @@ impl Shm {
             return self.drop_published(i, Error::Internal(text).into());
         }
         let blocks = &outputs[recv.blocks.clone()];
-        let whole = folding.is_none() && !*to_all && bytes == recv.bytes;
+        let whole = folding.is_none() && (!*to_all || blocks.len() == 1) && bytes == recv.bytes;
         let in_place = blocks.iter().all(|block| block.in_place().is_some());
         let into = match blocks {
             [_] if folding.is_none() && in_place => Place::Blocks,

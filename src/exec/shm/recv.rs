@@ -205,7 +205,7 @@ impl Shm {
         let checked = self.check(i, bytes);
         let Self { outputs, recvs, folding, to_all, .. } = self;
         let recv = &mut recvs[i];
-        let whole = folding.is_none() && !*to_all && bytes == recv.bytes as u64;
+        let whole = folding.is_none() && (!*to_all || recv.blocks.len() == 1) && bytes == recv.bytes as u64;
         let combines = || folding.as_ref().is_some_and(|folding| folding.takes_parts_of(to_u32(i), to_usize(chunk)));
         let into = match &checked {
             Err(_) => Destination::Discard,
