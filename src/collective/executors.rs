@@ -11,7 +11,7 @@ use crate::exec::delivered::Delivered;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
 use crate::exec::rma::link::Link;
-use crate::exec::rma::{Own, Rma};
+use crate::exec::rma::{OwnEdges, Rma};
 use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
 use crate::exec::waiting::Waiting;
@@ -162,16 +162,16 @@ impl ExecutorPool {
     /// rounds are combined in memory of their own.
     fn putting(&self, link: &Arc<Link>, schedule: &Schedule, combine: Option<Combine>) -> Any {
         let (n, waiting) = (&self.neighborhood, self.waiting);
-        let rma = |own: Own| Rma::new(link, &self.comm, n, schedule, own, waiting, 1);
+        let rma = |own: OwnEdges| Rma::new(link, &self.comm, n, schedule, own, waiting, 1);
         match (combine, &self.self_comm) {
             (Some(combine), Some(self_comm)) if schedule.algorithm().entry().one_round() => {
-                Any::Rma(Box::new(rma(Own::Combined(combine, Arc::clone(self_comm)))))
+                Any::Rma(Box::new(rma(OwnEdges::Combined(combine, Arc::clone(self_comm)))))
             }
             (Some(combine), Some(self_comm)) => {
-                let inner = Any::Rma(Box::new(rma(Own::Copied).with_exact_lengths()));
+                let inner = Any::Rma(Box::new(rma(OwnEdges::Copied).with_exact_lengths()));
                 self.delivered(inner, combine, schedule, self_comm)
             }
-            _ => Any::Rma(Box::new(rma(Own::Copied))),
+            _ => Any::Rma(Box::new(rma(OwnEdges::Copied))),
         }
     }
 
@@ -214,7 +214,7 @@ impl ExecutorPool {
     /// messages carry them. For operations that do not reduce.
     pub fn lend_puts(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
         let link = self.puts_by(schedule)?;
-        let own = if self.channels.is_some() { Own::Left } else { Own::Copied };
+        let own = if self.channels.is_some() { OwnEdges::Left } else { OwnEdges::Copied };
         let executor = Rma::new(link, &self.comm, &self.neighborhood, schedule, own, self.waiting, fields);
         Some(Lease::once(self.observed(Any::Rma(Box::new(executor)))))
     }

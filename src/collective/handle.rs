@@ -131,16 +131,16 @@ impl Handle {
         Ok(())
     }
 
-    /// Frees windows of replaced neighborhoods that no process needs any more. Looks at [`SWEPT`]
+    /// Frees windows of replaced neighborhoods that no process needs any more. Looks at [`LOOKED_AT`]
     /// of them, at others each time. Collective.
     ///
     /// Cost: if there are any, a reduction of that many words.
-    pub fn sweep(&mut self) -> Result<()> {
+    pub fn free_retired(&mut self) -> Result<()> {
         let Some(own) = self.own.as_ref().filter(|_| !self.retired.is_empty()) else { return Ok(()) };
-        let mut spare = [1i64; SWEPT];
+        let mut spare = [1i64; LOOKED_AT];
         spare.iter_mut().zip(&self.retired).for_each(|(word, link)| *word = i64::from(!link.is_needed()));
         let spare = coll::allreduce(&own.comm, spare, Reduction::Min)?;
-        let some: Vec<Arc<Link>> = self.retired.drain(..self.retired.len().min(SWEPT)).collect();
+        let some: Vec<Arc<Link>> = self.retired.drain(..self.retired.len().min(LOOKED_AT)).collect();
         // all go on to the last one, where one fails
         let mut swept = Ok(());
         for (link, spare) in some.into_iter().zip(spare) {
@@ -171,7 +171,7 @@ impl Drop for Handle {
 }
 
 /// How many windows of replaced neighborhoods a set call, or a free call, looks at.
-const SWEPT: usize = 32;
+const LOOKED_AT: usize = 32;
 
 /// The attribute that holds a communicator's neighborhoods.
 pub static HANDLE: Key<Handle> = Key::new();
@@ -237,7 +237,7 @@ pub unsafe fn free(comm: Communicator, operations: Result<i32>) -> Result<()> {
         for operation in Operation::of(agreed) {
             handle.replace(operation, None)?;
         }
-        handle.sweep()?;
+        handle.free_retired()?;
         if let Some(own) = &handle.own {
             own.team.trim();
         }

@@ -164,10 +164,10 @@ impl Group {
 
     /// Begins a barrier, for a caller that has other things to move forward meanwhile. Collective:
     /// ceil(log2 n) messages without data from each of n members.
-    pub fn start_barrier(&self) -> Result<Barrier<'_>> {
+    pub fn start_barrier(&self) -> Result<GroupBarrier<'_>> {
         self.is_whole()?;
         coll::count(Some(&self.comm), 0);
-        let mut barrier = Barrier {
+        let mut barrier = GroupBarrier {
             group: self,
             distance: 1,
             requests: [Request::default(), Request::default()],
@@ -211,7 +211,7 @@ impl Group {
 }
 
 /// A barrier in progress.
-pub struct Barrier<'a> {
+pub struct GroupBarrier<'a> {
     group: &'a Group,
     /// How far away the member is that hears from the caller in this round; doubled in each round.
     distance: usize,
@@ -219,7 +219,7 @@ pub struct Barrier<'a> {
     patience: Patience,
 }
 
-impl Barrier<'_> {
+impl GroupBarrier<'_> {
     /// Returns true if all members have begun the barrier.
     ///
     /// # Errors

@@ -138,16 +138,24 @@ impl Rounds {
 
     /// Builds the schedules of all processes.
     pub fn schedules(&self, graph: &Graph, world: &[Neighborhood]) -> Vec<Schedule> {
-        let (shares, words) = self.shares(graph);
-        let mut rest = &shares[..];
-        (world.iter().zip(words))
-            .map(|(n, words)| {
-                let (share, others) = rest.split_at(words as usize);
-                rest = others;
-                schedule(self.algorithm, n, share)
-            })
-            .collect()
+        from_shares(self.shares(graph), world, |n, share| schedule(self.algorithm, n, share))
     }
+}
+
+/// Builds the schedules of all processes, each by its share of a plan.
+pub fn from_shares(
+    (shares, words): Shares,
+    world: &[Neighborhood],
+    build: impl Fn(&Neighborhood, &[u32]) -> Schedule,
+) -> Vec<Schedule> {
+    let mut rest = &shares[..];
+    (world.iter().zip(words))
+        .map(|(n, words)| {
+            let (share, others) = rest.split_at(words as usize);
+            rest = others;
+            build(n, share)
+        })
+        .collect()
 }
 
 /// The edges between processes on different nodes, as a graph of all processes; and the number that

@@ -6,7 +6,7 @@ use super::algorithms::{
 };
 use super::grammar::{Algorithm, Schedule};
 use super::input::{Input, Operations, Tuning};
-use super::rounds::{Rounds, Shares};
+use super::rounds::{self, Rounds, Shares};
 use super::scatter as tree;
 use super::star::Star;
 use super::stencil::Stencil;
@@ -208,15 +208,8 @@ pub fn world_schedules_on(
 
 /// Builds the schedules of all processes by `node_aware`; `world` is in the order of ranks.
 pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
-    let (shares, words) = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
-    let mut rest = &shares[..];
-    (world.iter().zip(words))
-        .map(|(n, words)| {
-            let (share, others) = rest.split_at(words as usize);
-            rest = others;
-            node_aware::schedule(n, share)
-        })
-        .collect()
+    let shares = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
+    rounds::from_shares(shares, world, node_aware::schedule)
 }
 
 /// Builds the schedule of one process along the tree that `rule` gives for the star of the input.

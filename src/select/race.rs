@@ -90,9 +90,9 @@ impl Race {
     }
 
     /// Begins a race that ends as soon as its calls have taken a bounded time, a few sweeps have
-    /// counted and it is clear which candidate is the fastest, or one is left; at the latest after a
-    /// few sweeps, or with the one in which some seconds have gone by. Turns of the first sweep are
-    /// one call, which counts only if it is the only one.
+    /// counted and it is clear which candidate is the fastest, or one is left; at the latest after
+    /// a few sweeps, or with the one in which some seconds have gone by. Turns of the first sweep
+    /// are one call, which counts only if it is the only one.
     pub fn brief(candidates: usize) -> Race {
         Race::with(candidates, 1, Some(0.0))
     }

@@ -590,11 +590,11 @@ fn share(
             unsafe { mapping.base.add(at).write_volatile(0) };
         }
     }
-    // an error of this process alone must not keep the others waiting
-    let left = mapping.as_ref().map_or(Ok(()), |mapping| release_at_finalize(&mapping.file));
+    let leaves =
+        |mapping: Mapping| release_at_finalize(&mapping.file).map(|()| mapping).map_err(|e| io::Error::other(e.to_string()));
+    let mapping = mapping.and_then(|mapping| keep(leaves(mapping), failure));
     // also makes sure that all hold their locks before anyone checks them
-    let all = node.all(mapping.is_some() && left.is_ok())?;
-    left?;
+    let all = node.all(mapping.is_some())?;
     Ok(mapping.filter(|_| all))
 }
 

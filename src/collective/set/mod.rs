@@ -227,7 +227,7 @@ impl<'a> Call<'a> {
             let settings = binding.settings(place, &transports, timed, observed.as_ref());
             handle.replace(operation, Some(BoundNeighborhood::new(settings, &selected)?))?;
         }
-        handle.sweep()?;
+        handle.free_retired()?;
         // that of neighborhoods that have been replaced
         team.trim();
         if let Some(observed) = &observed {

@@ -91,7 +91,7 @@ use link::Link;
 use state::Round;
 
 /// How the blocks that a process sends to itself are handled.
-pub enum Own {
+pub enum OwnEdges {
     /// They are left to another executor.
     Left,
     /// They are copied.
@@ -123,7 +123,7 @@ impl Rma {
         comm: &Arc<Comm>,
         n: &Neighborhood,
         schedule: &Schedule,
-        own: Own,
+        own: OwnEdges,
         waiting: Waiting,
         fields: usize,
     ) -> Rma {
@@ -139,7 +139,7 @@ impl Rma {
             let ops = if has_ops { schedule.round(stored) } else { &[] };
             stored += usize::from(has_ops);
             let has_copies = numbers.len() == 1 || ops.iter().any(|op| matches!(op, Op::Copy { .. }));
-            let own = own.take_if(|_| has_copies).unwrap_or(Own::Left);
+            let own = own.take_if(|_| has_copies).unwrap_or(OwnEdges::Left);
             let is_only = schedule.algorithm().entry().one_round();
             let mut round = Round::new(&edges, ops, is_only, own);
             if fenced.is_some() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Own;
+use super::OwnEdges;
 use super::answer::WORDS;
 use super::edges::Edges;
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
@@ -22,7 +22,7 @@ use crate::util::cast::{to_int, to_u32};
 impl Round {
     /// Makes what executes the operations of a round whose other ends a link has, and copies.
     /// `is_only`: no process has another round.
-    pub(super) fn new(edges: &Edges, ops: &[Op], is_only: bool, own: Own) -> Round {
+    pub(super) fn new(edges: &Edges, ops: &[Op], is_only: bool, own: OwnEdges) -> Round {
         let &Edges { link, comm, n, fields, .. } = edges;
         let (mut sent, mut received, mut copied) = (Vec::new(), Vec::new(), HashSet::new());
         for op in ops {
@@ -37,7 +37,7 @@ impl Round {
         for moved in [&mut sent, &mut received] {
             moved.sort_unstable_by(|a, b| a.way.cmp(&b.way).then_with(|| a.part.by_begin(&b.part)));
         }
-        let mut self_edges = if matches!(own, Own::Left) { Vec::new() } else { n.self_edges() };
+        let mut self_edges = if matches!(own, OwnEdges::Left) { Vec::new() } else { n.self_edges() };
         self_edges.retain(|edge| copied.contains(edge));
         let (mut inputs, mut outs) = (Vec::new(), Vec::new());
         for message in sent.chunk_by(|a, b| a.way.0 == b.way.0) {
@@ -90,13 +90,13 @@ impl Round {
         let mut answers = Requests::default();
         answers.reserve(outs.len() + ins.len());
         let folding = match own {
-            Own::Combined(combine, self_comm) => {
+            OwnEdges::Combined(combine, self_comm) => {
                 let mut origins = vec![Origin::Nowhere; n.sources().len()];
                 of_source.iter().for_each(|&(source, message)| origins[source as usize] = Origin::Peer(message));
                 (0..).zip(self_edges.iter()).for_each(|(k, &(_, source))| origins[source as usize] = Origin::Own(k));
                 Some((Box::new(Folding::new(combine, &origins)), self_comm))
             }
-            Own::Left | Own::Copied => None,
+            OwnEdges::Left | OwnEdges::Copied => None,
         };
         Round {
             link: Arc::clone(link),

@@ -65,7 +65,7 @@ use super::folding::{Folding, Origin};
 use super::p2p::P2p;
 use super::remote::Remote;
 use super::rma::link::Link;
-use super::rma::{Own, Rma};
+use super::rma::{OwnEdges, Rma};
 use super::waiting;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::OwnCopies;
@@ -153,7 +153,7 @@ impl Shm {
             let (comm, schedule) = (Arc::clone(&comm), parts.schedule.retained(is_left));
             match parts.link {
                 Some(link) => {
-                    let executor = Rma::new(link, &comm, n, &schedule, Own::Left, parts.waiting, 1);
+                    let executor = Rma::new(link, &comm, n, &schedule, OwnEdges::Left, parts.waiting, 1);
                     let is_combined = parts.combine.is_some();
                     Remote::Rma(Box::new(if is_combined { executor.with_exact_lengths() } else { executor }))
                 }

@@ -1,0 +1,51 @@
+/* A request that its receiver does not complete holds the memory that its block lies in, and
+   nothing else: the messages of long blocking calls still come in chunks. Counts those that the
+   library leaves to MPI, as it does with what has found no room for 2 ms. */
+#include "test.h"
+
+enum { BLOCK = 100 << 10, LONG = 2 << 20, CALLS = 5 };
+
+static int by_mpi, least;
+
+int MPI_Isend(const void *at, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request) {
+  by_mpi += count >= least;
+  return PMPI_Isend(at, count, type, to, tag, comm, request);
+}
+
+static MPI_Comm comm_with(int operation, int degree, const int *neighbors, const char *single_copy) {
+  MPI_Comm comm = test_duplicate();
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_single_copy", single_copy);
+  OK(MPIX_Neighborhood_set(operation, degree, neighbors, MPI_UNWEIGHTED, degree, neighbors, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  return comm;
+}
+
+static void chunks(char *send, char *have) {
+  int other = 1 - test_rank;
+  char *early = calloc(1, BLOCK);
+  MPI_Comm comm = comm_with(MPIX_NEIGHBOR_ALLTOALL, 1, &other, "false");
+  MPIX_Request request;
+  OK(MPIX_Ineighbor_alltoall(send, BLOCK, MPI_CHAR, early, BLOCK, MPI_CHAR, comm, &request));
+  by_mpi = 0, least = LONG;
+  for (int call = 0; call < CALLS; call++) {
+    memset(send, 10 * test_rank + call, LONG);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPIX_Neighbor_alltoall(send, LONG, MPI_CHAR, have, LONG, MPI_CHAR, comm));
+    CHECK(have[0] == 10 * other + call && have[LONG - 1] == 10 * other + call, "%d, %d", have[0], have[LONG - 1]);
+  }
+  /* a process that loses its core for long enough leaves a message to MPI, too */
+  CHECK(by_mpi < CALLS, "%d of %d messages went by MPI", by_mpi, CALLS);
+  OK(MPIX_Request_wait(&request));
+  free(early);
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  char *send = calloc(1, LONG), *have = calloc(1, LONG);
+  if (test_size == 2) chunks(send, have);
+  free(send), free(have);
+  return test_finish();
+}
