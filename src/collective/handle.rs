@@ -131,8 +131,8 @@ impl Handle {
         Ok(())
     }
 
-    /// Frees windows of replaced neighborhoods that no process needs any more. Looks at [`LOOKED_AT`]
-    /// of them, at others each time. Collective.
+    /// Frees windows of replaced neighborhoods that no process needs any more. Looks at
+    /// [`LOOKED_AT`] of them, at others each time. Collective.
     ///
     /// Cost: if there are any, a reduction of that many words.
     pub fn free_retired(&mut self) -> Result<()> {
