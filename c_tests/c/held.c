@@ -1,9 +1,11 @@
-/* A request that its receiver does not complete holds the memory that its block lies in, and
-   nothing else: the messages of long blocking calls still come in chunks. Counts those that the
-   library leaves to MPI, as it does with what has found no room for 2 ms. */
+/* Memory of messages in chunks. A request that its receiver does not complete holds the memory that
+   its block lies in, and nothing else: the messages of long blocking calls still come in chunks;
+   counts those that the library leaves to MPI, as it does with what has found no room for 2 ms. The
+   chunks of a gather go straight to where they belong: the process grows by no copy of them. */
+#include "memory.h"
 #include "test.h"
 
-enum { BLOCK = 100 << 10, LONG = 2 << 20, CALLS = 5 };
+enum { BLOCK = 100 << 10, LONG = 2 << 20, VERY_LONG = 64 << 20, CALLS = 5 };
 
 static int by_mpi, least;
 
@@ -42,10 +44,25 @@ static void chunks(char *send, char *have) {
   MPI_Comm_free(&comm);
 }
 
+static void grown(void) {
+  int other = 1 - test_rank;
+  char *send = malloc(VERY_LONG), *have = malloc(VERY_LONG);
+  memset(send, test_rank + 1, VERY_LONG), memset(have, 77, VERY_LONG);
+  MPI_Comm comm = comm_with(MPIX_NEIGHBOR_GATHER, 1, &other, "false");
+  long before = resident(), after;
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPIX_Neighbor_gather(send, VERY_LONG, MPI_CHAR, have, VERY_LONG, MPI_CHAR, comm));
+  after = resident();
+  CHECK(have[0] == other + 1 && have[VERY_LONG - 1] == other + 1, "%d, %d", have[0], have[VERY_LONG - 1]);
+  CHECK(after < before + VERY_LONG / 1024 / 2, "%ld KiB, and %ld before", after, before);
+  MPI_Comm_free(&comm);
+  free(send), free(have);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   char *send = calloc(1, LONG), *have = calloc(1, LONG);
-  if (test_size == 2) chunks(send, have);
+  if (test_size == 2) chunks(send, have), grown();
   free(send), free(have);
   return test_finish();
 }
