@@ -413,6 +413,40 @@ static void native_truncation(void) {
   OK(MPI_Wait(&r[2], MPI_STATUS_IGNORE));
 }
 
+/* A list with a handle that is none is refused, and lets go of no request. */
+static void invalid_beside(void) {
+  for (int all = 0; all < 2; all++) {
+    exchange e;
+    MPI_Request r[2], kept;
+    int flag = 0, class;
+    start(&e, 65 + all, &r[0]);
+    kept = r[0];
+    r[1] = (MPI_Request)0;
+    if (all) class = class_of(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    /* the library asks the MPI once its own are complete */
+    else do class = class_of(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE)); while (class == MPI_SUCCESS && !flag);
+    CHECK(class == MPI_ERR_REQUEST, "an invalid handle, %d: class %d", all, class);
+    CHECK(r[0] == kept, "a list that is refused has let go of a request, %d", all);
+    OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+    verify(&e, "beside an invalid handle");
+  }
+  /* beside one that cannot be complete, as the others have not started */
+  exchange e;
+  MPI_Request r[2];
+  if (test_rank > 0) OK(MPI_Barrier(MPI_COMM_WORLD));
+  start(&e, 67, &r[0]);
+  if (test_rank == 0) {
+    int flag = 77, index = 77, class;
+    r[1] = (MPI_Request)0;
+    class = test_size > 1 ? class_of(MPI_Testany(2, r, &index, &flag, MPI_STATUS_IGNORE)) : MPI_ERR_REQUEST;
+    CHECK(class == MPI_ERR_REQUEST, "testany of an invalid handle: class %d", class);
+    if (test_size > 1) CHECK(flag == 0 && index == MPI_UNDEFINED, "testany of an invalid handle: flag %d, index %d", flag, index);
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+  }
+  OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
+  verify(&e, "beside an invalid handle");
+}
+
 static int copies, deletes;
 static int copy_attribute(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
   (void)comm, (void)keyval, (void)extra;
@@ -547,6 +581,7 @@ int main(int argc, char **argv) {
   truncation();
   without_request();
   native_truncation();
+  invalid_beside();
   OK(MPI_Comm_free(&ring));
   return test_finish();
 }

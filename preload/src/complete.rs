@@ -161,6 +161,12 @@ fn told_in_status(failure: Option<Failure>) -> c_int {
     told(failure.map(|failure| Failure { class: mpi_sys::MPI_ERR_IN_STATUS.cast_signed(), ..failure }))
 }
 
+/// True if the MPI has written errors into statuses: its requests are complete. After any other
+/// error the program still has all requests of its list.
+fn is_in_status(code: c_int) -> bool {
+    code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed()
+}
+
 /// The error of a call that is not allowed with our requests.
 fn refused(request: MPI_Request, class: c_int) -> c_int {
     let comm = requests::table().comm(request);
@@ -267,6 +273,9 @@ pub unsafe fn waitall(
         // statuses of null requests are empty
         let code = next!(MPI_Waitall: fn(c_int, *mut MPI_Request, *mut MPI_Status))(count, list.native.as_mut_ptr(), statuses);
         list.write_back();
+        if code != SUCCESS && !is_in_status(code) {
+            return code;
+        }
         let failure = list.settle_all(&mut requests::table(), statuses, code);
         if code == SUCCESS { told_in_status(failure) } else { code }
     }
@@ -292,9 +301,7 @@ pub unsafe fn testall(
         let testall = next!(MPI_Testall: fn(c_int, *mut MPI_Request, *mut c_int, *mut MPI_Status));
         let code = testall(count, list.native.as_mut_ptr(), flag, statuses);
         list.write_back();
-        let in_status = code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed();
-        // if the MPI has written errors into statuses, its requests are complete
-        if !in_status && (code != SUCCESS || *flag == 0) {
+        if !is_in_status(code) && (code != SUCCESS || *flag == 0) {
             return code;
         }
         let failure = list.settle_all(&mut requests::table(), statuses, code);
@@ -341,6 +348,8 @@ pub unsafe fn testany(
         match List::new(count, requests) {
             None => native(),
             Some(mut list) => {
+                // an MPI that fails need not write it
+                *flag = 0;
                 let code = any(&mut list, index, &mut *flag, status);
                 if *flag == 0 {
                     *index = mpi_sys::RSMPI_UNDEFINED;
@@ -364,6 +373,8 @@ pub unsafe fn waitany(
         let Some(mut list) = List::new(count, requests) else {
             return native();
         };
+        // as above
+        *index = mpi_sys::RSMPI_UNDEFINED;
         let mut backoff = Backoff::new(Pace::UNSURE);
         loop {
             let mut flag = 0;

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use mpix_neighbor::util::cast::to_usize;
 
 use mpi_sys::{
-    MPI_Request, MPI_Status, RSMPI_Comm_f2c as comm_of, RSMPI_Request_c2f as integer_of, RSMPI_Request_f2c as request_of,
+    MPI_Comm, MPI_Request, MPI_Status, RSMPI_Comm_f2c as comm_of, RSMPI_Request_c2f as integer_of,
+    RSMPI_Request_f2c as request_of,
 };
 
 use super::export::*;
@@ -93,64 +94,64 @@ unsafe fn from_one(indices: *mut Integer, count: Integer) {
         }
     }
 }
-/// Gives a communicator with a topology a state after it was made from `parent`, if `code` is
-/// success.
-unsafe fn made(code: c_int, parent: *const Integer, newcomm: *const Integer) -> c_int {
-    if code == SUCCESS {
-        // SAFETY: the caller vouches for the pointers, and MPI has written to the second one.
-        unsafe { create::made(code, comm_of(*parent), &comm_of(*newcomm)) };
+
+/// Makes a communicator from another one by `native`, then has `note` give it what it needs. The
+/// old one is read first: programs use one variable for both.
+unsafe fn making(
+    old: *const Integer,
+    newcomm: *const Integer,
+    native: &dyn Fn() -> c_int,
+    note: unsafe fn(c_int, MPI_Comm, *const MPI_Comm) -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the pointers, and MPI has written to the second one.
+    unsafe {
+        let old = comm_of(*old);
+        let code = native();
+        if code == SUCCESS { note(code, old, &comm_of(*newcomm)) } else { code }
     }
-    code
 }
 
-unsafe fn duplicated(code: c_int, comm: *const Integer, newcomm: *const Integer) -> c_int {
-    if code == SUCCESS {
-        // SAFETY: as in `made`.
-        unsafe { create::duplicated(code, comm_of(*comm), &comm_of(*newcomm)) };
-    }
-    code
-}
 fortran! { mpi_ MPI_:
     cart_create CART_CREATE Cart_create (
         comm: *const Integer, ndims: *const Integer, dims: *const Integer, periods: *const Integer, reorder: *const Integer,
         newcomm: *mut Integer,
     ) |native| {
-        made(native(), comm, newcomm)
+        making(comm, newcomm, native, create::made)
     }
 
     cart_sub CART_SUB Cart_sub (comm: *const Integer, remain_dims: *const Integer, newcomm: *mut Integer) |native| {
-        made(native(), comm, newcomm)
+        making(comm, newcomm, native, create::made)
     }
 
     graph_create GRAPH_CREATE Graph_create (
         comm: *const Integer, nnodes: *const Integer, index: *const Integer, edges: *const Integer, reorder: *const Integer,
         newcomm: *mut Integer,
     ) |native| {
-        made(native(), comm, newcomm)
+        making(comm, newcomm, native, create::made)
     }
 
     dist_graph_create DIST_GRAPH_CREATE Dist_graph_create (
         comm: *const Integer, n: *const Integer, sources: *const Integer, degrees: *const Integer, destinations: *const Integer,
         weights: *const Integer, info: *const Integer, reorder: *const Integer, newcomm: *mut Integer,
     ) |native| {
-        made(native(), comm, newcomm)
+        making(comm, newcomm, native, create::made)
     }
 
     dist_graph_create_adjacent DIST_GRAPH_CREATE_ADJACENT Dist_graph_create_adjacent (
         comm: *const Integer, indegree: *const Integer, sources: *const Integer, sourceweights: *const Integer, outdegree: *const Integer,
         destinations: *const Integer, destweights: *const Integer, info: *const Integer, reorder: *const Integer, newcomm: *mut Integer,
     ) |native| {
-        made(native(), comm, newcomm)
+        making(comm, newcomm, native, create::made)
     }
 
     comm_dup COMM_DUP Comm_dup (comm: *const Integer, newcomm: *mut Integer) |native| {
-        duplicated(native(), comm, newcomm)
+        making(comm, newcomm, native, create::duplicated)
     }
 
     comm_dup_with_info COMM_DUP_WITH_INFO Comm_dup_with_info (
         comm: *const Integer, info: *const Integer, newcomm: *mut Integer,
     ) |native| {
-        duplicated(native(), comm, newcomm)
+        making(comm, newcomm, native, create::duplicated)
     }
 
     comm_free COMM_FREE Comm_free (comm: *mut Integer) |native| {
@@ -164,11 +165,7 @@ fortran! { mpi_ MPI_:
     }
 
     comm_idup COMM_IDUP Comm_idup (comm: *const Integer, newcomm: *mut Integer, request: *mut Integer) |native| {
-        let code = native();
-        if code == SUCCESS {
-            create::duplicated_later(code, comm_of(*comm), &comm_of(*newcomm));
-        }
-        code
+        making(comm, newcomm, native, create::duplicated_later)
     }
 
     init INIT Init () |native| {
@@ -238,7 +235,7 @@ fortran! { mpi_ MPI_:
         count: *const Integer, requests: *mut Integer, index: *mut Integer, flag: *mut Integer, status: *mut MPI_Status,
     ) |native| {
         let after = || {
-            from_one(index, *flag);
+            from_one(index, 1);
             *flag
         };
         with_requests(*count, requests, (status, 1), after, native, |r, s, native| complete::testany(*count, r, index, flag, s, native))
