@@ -27,11 +27,26 @@ program preload_fortran
   COMMUNICATOR :: ring, torus, copy, part, graph, twin
   integer :: left, right
   integer :: degrees(2)
+#if defined(F08) && !defined(MPIX_INIT)
+#define LARGE
+  character(8) :: argument
+  type plain
+    integer :: x
+  end type
+  type, extends(plain) :: longer
+    integer :: y(3)
+  end type
+#endif
 
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, nprocs, ierr)
   call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ nprocs /), (/ .true. /), .false., ring, ierr)
+#if defined(LARGE)
+  ! ends the program, with a text
+  call get_command_argument(1, argument)
+  if (argument == 'gaps') call started_with_gaps(ring)
+#endif
   halves = 0
   call MPI_Dims_create(nprocs, 2, halves, ierr)
   call MPI_Cart_create(MPI_COMM_WORLD, 2, halves, (/ .true., .true. /), .false., torus, ierr)
@@ -54,6 +69,11 @@ program preload_fortran
     call nonblocking(torus, 2)
     call mixed(ring)
   end do
+  call renewed(ring)
+  call strided(ring)
+#if defined(LARGE)
+  call large(ring)
+#endif
   call lists(ring)
   call any_of_many(ring)
 #if defined(MPIF)
@@ -197,6 +217,222 @@ contains
     end do
 #endif
   end subroutine
+
+  ! one variable for the old communicator and for the new one
+  subroutine renewed(comm)
+    COMMUNICATOR, intent(in) :: comm
+    COMMUNICATOR :: same
+    same = comm
+    call MPI_Comm_dup(same, same, ierr)
+    call blocking(same, 1)
+    call nonblocking(same, 1)
+    call MPI_Comm_free(same, ierr)
+  end subroutine
+
+  ! buffers with gaps; counts and displacements count as if there were none
+  subroutine strided(comm)
+    COMMUNICATOR, intent(in) :: comm
+    type pair
+      integer :: x, y
+    end type
+    type(pair), target :: pairs(4)
+    integer, target :: u(7)
+    integer, asynchronous :: v(9), in(4), w(3, 4), x(4, 4)
+    integer, pointer :: p(:)
+    integer(MPI_ADDRESS_KIND) :: bytes(2)
+    integer :: k, me, sources(2), counts(2), code, wanted(4)
+    DATATYPE :: types(2)
+#if defined(LARGE)
+    REQUEST :: handle
+    integer :: class
+    type(plain) :: many_plain(4)
+    type(longer) :: many_longer(4)
+#endif
+#if !defined(NO_ALLTOALLW)
+    call neighbors(comm, 1, sources, me)
+    counts = 2
+    bytes = (/ 0, 8 /)
+    types = MPI_INTEGER
+    wanted = (/ value(sources(1), 2, 0), value(sources(1), 2, 1), value(sources(2), 1, 0), value(sources(2), 1, 1) /)
+    u = -7
+    u(1:7:2) = (/ value(me, 1, 0), value(me, 1, 1), value(me, 2, 0), value(me, 2, 1) /)
+    in = -1
+    call MPI_Neighbor_alltoallw(u(1:7:2), counts, bytes, types, in, counts, bytes, types, comm, ierr)
+    call check(all(in == wanted), 'a strided send buffer', 1)
+    ! backwards, by a pointer
+    u(7:1:-2) = u(1:7:2)
+    p => u(7:1:-2)
+    in = -1
+    call MPI_Neighbor_alltoallw(p, counts, bytes, types, in, counts, bytes, types, comm, ierr)
+    call check(all(in == wanted), 'a strided send buffer', 2)
+    ! rows
+    w = -7
+    w(2, :) = p
+    x = -9
+    call MPI_Neighbor_alltoallw(w(2, :), counts, bytes, types, x(3, :), counts, bytes, types, comm, ierr)
+    call check(all(x(3, :) == wanted), 'a strided receive buffer', 1)
+    call check(count(x == -9) == 12, 'gaps of a receive buffer', 1)
+    v = -1
+    call MPI_Neighbor_alltoallw(p, counts, bytes, types, v(2:8:2), counts, bytes, types, comm, ierr)
+    call check(all(v(2:8:2) == wanted), 'a strided receive buffer', 2)
+    call check(all(v(1:9:2) == -1), 'gaps of a receive buffer', 2)
+    ! two columns, each without gaps
+    x = -9
+    x(2:3, 2:3) = reshape(p, (/ 2, 2 /))
+    w = -1
+    call MPI_Neighbor_alltoallw(x(2:3, 2:3), counts, bytes, types, w(1:2, 1:4:3), counts, bytes, types, comm, ierr)
+    call check(all(reshape(w(1:2, 1:4:3), (/ 4 /)) == wanted), 'columns', 1)
+    call check(count(w == -1) == 8, 'gaps of columns', 1)
+    ! contiguous parts
+    v = -1
+    x(:, 2) = p
+    call MPI_Neighbor_alltoallw(x(:, 2:2), counts, bytes, types, v(3:6), counts, bytes, types, comm, ierr)
+    call check(all(v(3:6) == wanted), 'a contiguous part', 1)
+    ! components
+    pairs%x = p
+    pairs%y = -7
+    in = -1
+    call MPI_Neighbor_alltoallw(pairs%x, counts, bytes, types, in, counts, bytes, types, comm, ierr)
+    call check(all(in == wanted), 'components', 1)
+    ! of assumed size, and a scalar
+    in = -1
+    call unsized(comm, x(:, 2), counts, bytes, types, in)
+    call check(all(in == wanted), 'an array of assumed size', 1)
+#if defined(LARGE)
+    ! what goes on after the call cannot be copied
+    in = -1
+    call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN)
+    do k = 1, 4
+      select case (k)
+      case (1)
+        call MPI_Ineighbor_alltoallw(u(1:7:2), counts, bytes, types, in, counts, bytes, types, comm, handle, code)
+      case (2)
+        call MPI_Ineighbor_alltoallw(in, counts, bytes, types, v(1:7:2), counts, bytes, types, comm, handle, code)
+      case (3)
+        call MPI_Neighbor_alltoallw_init(u(1:7:2), counts, bytes, types, in, counts, bytes, types, comm, MPI_INFO_NULL, handle, code)
+      case (4)
+        call MPI_Neighbor_alltoallw_init(in, counts, bytes, types, v(1:7:2), counts, bytes, types, comm, MPI_INFO_NULL, handle, code)
+      end select
+      class = -1
+      if (code /= MPI_SUCCESS) call MPI_Error_class(code, class, ierr)
+      call check(class == MPI_ERR_BUFFER, 'the error of a started call', k)
+      if (code == MPI_SUCCESS .and. k < 3) call MPI_Wait(handle, MPI_STATUS_IGNORE, ierr)
+    end do
+    ! how long the elements are is not told
+    call polymorphic(comm, many_longer, counts, bytes, types, in, MPI_ERR_BUFFER, wanted)
+    many_plain%x = p
+    call polymorphic(comm, many_plain, counts, bytes, types, in, MPI_SUCCESS, wanted)
+    call unlimited(comm, many_longer, counts, bytes, types, in, MPI_ERR_BUFFER, wanted)
+    ! elements of this type are shorter than C is told
+    call unlimited(comm, x(:, 2), counts, bytes, types, in, MPI_SUCCESS, wanted)
+    call unlimited(comm, u(7:1:-2), counts, bytes, types, in, MPI_SUCCESS, wanted)
+    pairs%x = p
+    p => pairs%x
+    call pointed(comm, p, counts, bytes, types, in)
+    call check(all(in == wanted), 'a pointer to components', 1)
+    call MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL)
+#endif
+#endif
+  end subroutine
+
+#if defined(LARGE)
+  subroutine polymorphic(comm, out, counts, bytes, types, in, code, wanted)
+    COMMUNICATOR, intent(in) :: comm
+    class(plain), intent(in) :: out(:)
+    integer, intent(in) :: counts(2), code, wanted(4)
+    integer(MPI_ADDRESS_KIND), intent(in) :: bytes(2)
+    DATATYPE, intent(in) :: types(2)
+    integer, intent(inout) :: in(:)
+    integer :: got
+    in = -1
+    call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, got)
+    call check(got == code, 'the code of class(plain)', got)
+    if (code == MPI_SUCCESS) call check(all(in == wanted), 'class(plain)', 1)
+  end subroutine
+
+  subroutine unlimited(comm, out, counts, bytes, types, in, code, wanted)
+    COMMUNICATOR, intent(in) :: comm
+    class(*), intent(in) :: out(:)
+    integer, intent(in) :: counts(2), code, wanted(4)
+    integer(MPI_ADDRESS_KIND), intent(in) :: bytes(2)
+    DATATYPE, intent(in) :: types(2)
+    integer, intent(inout) :: in(:)
+    integer :: got
+    in = -1
+    call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, got)
+    call check(got == code, 'the code of class(*)', got)
+    if (code == MPI_SUCCESS) call check(all(in == wanted), 'class(*)', 1)
+  end subroutine
+
+  subroutine pointed(comm, out, counts, bytes, types, in)
+    COMMUNICATOR, intent(in) :: comm
+    integer, pointer, intent(in) :: out(:)
+    integer, intent(in) :: counts(2)
+    integer(MPI_ADDRESS_KIND), intent(in) :: bytes(2)
+    DATATYPE, intent(in) :: types(2)
+    integer, intent(inout) :: in(:)
+    in = -1
+    call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, ierr)
+  end subroutine
+
+  subroutine started_with_gaps(comm)
+    COMMUNICATOR, intent(in) :: comm
+    integer, asynchronous :: u(7), in(4)
+    REQUEST :: handle
+    u = rank
+    call MPI_Ineighbor_alltoallw(u(1:7:2), [2, 2], [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND], [MPI_INTEGER, MPI_INTEGER], in, [2, 2], &
+                                 [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND], [MPI_INTEGER, MPI_INTEGER], comm, handle)
+  end subroutine
+#endif
+
+  subroutine unsized(comm, out, counts, bytes, types, in)
+    COMMUNICATOR, intent(in) :: comm
+    integer, intent(in) :: out(*), counts(2)
+    integer(MPI_ADDRESS_KIND), intent(in) :: bytes(2)
+    DATATYPE, intent(in) :: types(2)
+    integer, intent(inout) :: in(*)
+#if !defined(NO_ALLTOALLW)
+    call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, ierr)
+#endif
+  end subroutine
+
+#if defined(LARGE)
+  ! large counts
+  subroutine large(comm)
+    COMMUNICATOR, intent(in) :: comm
+    integer, asynchronous :: out(7), in(7)
+    integer :: sources(2), me, k, wanted(4)
+    integer(MPI_COUNT_KIND) :: counts(2)
+    integer(MPI_ADDRESS_KIND) :: bytes(2)
+    DATATYPE :: types(2)
+    REQUEST :: handle
+    call neighbors(comm, 1, sources, me)
+    counts = 2
+    bytes = (/ 0, 8 /)
+    types = MPI_INTEGER
+    wanted = (/ value(sources(1), 2, 0), value(sources(1), 2, 1), value(sources(2), 1, 0), value(sources(2), 1, 1) /)
+    out(1:4) = (/ value(me, 1, 0), value(me, 1, 1), value(me, 2, 0), value(me, 2, 1) /)
+    in = -1
+    call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, ierr)
+    call check(all(in(1:4) == wanted), 'alltoallw with large counts', 1)
+    in = -1
+    call MPI_Ineighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, handle, ierr)
+    call MPI_Wait(handle, MPI_STATUS_IGNORE, ierr)
+    call check(all(in(1:4) == wanted), 'ialltoallw with large counts', 1)
+    call MPI_Neighbor_alltoallw_init(out, counts, bytes, types, in, counts, bytes, types, comm, MPI_INFO_NULL, handle, ierr)
+    do k = 1, 2
+      in = -1
+      call MPI_Start(handle, ierr)
+      call MPI_Wait(handle, MPI_STATUS_IGNORE, ierr)
+      call check(all(in(1:4) == wanted), 'persistent alltoallw with large counts', k)
+    end do
+    call MPI_Request_free(handle, ierr)
+    out(1:7:2) = out(1:4)
+    in = -1
+    call MPI_Neighbor_alltoallw(out(1:7:2), counts, bytes, types, in(1:7:2), counts, bytes, types, comm, ierr)
+    call check(all(in(1:7:2) == wanted) .and. all(in(2:6:2) == -1), 'strided buffers with large counts', 1)
+  end subroutine
+#endif
 
   ! compilers must not think that they know what a buffer holds
   subroutine keep(a, b)

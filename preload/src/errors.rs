@@ -47,8 +47,18 @@ pub unsafe fn raise(comm: MPI_Comm, class: c_int) -> c_int {
 /// Both must be communicators.
 #[cold]
 pub unsafe fn explain(comm: MPI_Comm, on: MPI_Comm, function: Name) {
+    // SAFETY: the caller vouches for both.
+    unsafe { say_if_fatal(comm, function, || preload::last_error(on)) };
+}
+
+/// Same as above, of an error that the library has found itself.
+///
+/// # Safety
+/// `comm` must be a communicator.
+#[cold]
+pub unsafe fn say_if_fatal(comm: MPI_Comm, function: Name, text: impl FnOnce() -> String) {
     let _inside = guard::enter();
-    // SAFETY: the caller vouches for both; all else are locals, the name as long as any.
+    // SAFETY: the caller vouches for `comm`; all else are locals, the name as long as any.
     unsafe {
         if !preload::is_fatal(comm) {
             return;
@@ -57,7 +67,7 @@ pub unsafe fn explain(comm: MPI_Comm, on: MPI_Comm, function: Name) {
         mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut rank);
         mpi_sys::MPI_Comm_get_name(comm, name.as_mut_ptr().cast(), &mut length);
         let name = String::from_utf8_lossy(&name[..to_usize(length.max(0)).min(name.len())]);
-        let text = preload::last_error(on);
+        let text = text();
         say(&format!("mpix-neighbor preload: process {rank}: {function} on \"{name}\": {text}\n"));
     }
 }

@@ -1,73 +1,31 @@
 //! Collectives whose `mpi_f08` functions in MPICH fail before they reach the C names: they ask for
 //! the degrees of a distributed graph, whatever the topology (seen in 4.0.2).
 //!
-//! Buffers come as descriptors. A call with a buffer that is not contiguous is passed on to the
-//! MPI.
+//! Buffers come as descriptors. Where one has gaps, a blocking call works on a copy without them; a
+//! started call, which goes on using the buffer, is an error. It must not be passed on: MPICH sends
+//! such a buffer as if it had no gaps.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
-use mpix_neighbor::util::cast::to_usize;
-
+#[cfg(mpi_large)]
+use mpi_sys::MPI_Count;
 use mpi_sys::{MPI_Aint, MPI_Datatype, RSMPI_Comm_f2c as comm_of, RSMPI_Info_f2c as info_of, RSMPI_Type_f2c as type_of};
 
+use super::descriptor::{Contiguous, Descriptor, Trouble};
 use super::export::*;
-use crate::collective::narrow::inner;
-use crate::constants::{mpixp_bottom, mpixp_in_place};
+use crate::collective::narrow;
+#[cfg(mpi_large)]
+use crate::collective::wide;
+use crate::errors;
+use crate::function::{Function, Mode, Name, index};
 use crate::state::{self, State};
-
-/// A dimension in gfortran's array descriptor.
-#[repr(C)]
-struct Dimension {
-    _lower_bound: isize,
-    extent: isize,
-    /// Bytes from one element to the next.
-    stride: isize,
-}
-
-/// gfortran's array descriptor.
-#[repr(C)]
-pub struct Descriptor {
-    base: *mut c_void,
-    element: usize,
-    _version: c_int,
-    rank: i8,
-    _attribute: i8,
-    _type: i16,
-    dimensions: [Dimension; 15],
-}
-
-/// Address of a contiguous buffer.
-unsafe fn buffer(descriptor: *const Descriptor) -> Option<*mut c_void> {
-    // SAFETY: the caller vouches for the descriptor, of which as many dimensions are there as
-    // it says; constants of the C file.
-    unsafe {
-        let base = (*descriptor).base.cast_const();
-        if base == address(c"MPIR_F08_MPI_BOTTOM") {
-            return Some(mpixp_bottom.cast_mut());
-        }
-        if base == address(c"MPIR_F08_MPI_IN_PLACE") {
-            return Some(mpixp_in_place.cast_mut());
-        }
-        let dimensions = (&raw const (*descriptor).dimensions).cast::<Dimension>();
-        // not a length in every descriptor: -1 has been seen
-        let mut bytes = (*descriptor).element.cast_signed();
-        for i in 0..to_usize((*descriptor).rank.max(0)) {
-            let dimension = dimensions.add(i);
-            // the last dimension of an assumed-size array is negative
-            if (*dimension).extent != 1 && (*dimension).stride != bytes {
-                return None;
-            }
-            bytes = bytes.saturating_mul((*dimension).extent.max(0));
-        }
-        Some(base.cast_mut())
-    }
-}
 
 /// The converted arguments of a call.
 struct Taken {
     comm: mpi_sys::MPI_Comm,
-    sendbuf: *mut c_void,
-    recvbuf: *mut c_void,
+    sendbuf: *const Descriptor,
+    recvbuf: *const Descriptor,
     sendtypes: Vec<MPI_Datatype>,
     recvtypes: Vec<MPI_Datatype>,
 }
@@ -79,25 +37,74 @@ unsafe fn take(
     recvbuf: *const Descriptor,
     recvtypes: *const Integer,
 ) -> Option<Taken> {
-    // SAFETY: the caller vouches for the communicator, for arrays as long as the lists, and for
-    // the descriptors.
+    // SAFETY: the caller vouches for the communicator, and for arrays as long as the lists.
     unsafe {
         let comm = comm_of(*comm);
         let state: &State = state::of(comm)?;
         let list = |types: *const Integer, degree: usize| (0..degree).map(|i| type_of(*types.add(i))).collect();
-        Some(Taken {
-            comm,
-            sendbuf: buffer(sendbuf)?,
-            recvbuf: buffer(recvbuf)?,
-            sendtypes: list(sendtypes, state.targets.len()),
-            recvtypes: list(recvtypes, state.sources.len()),
-        })
+        let (sendtypes, recvtypes) = (list(sendtypes, state.targets.len()), list(recvtypes, state.sources.len()));
+        Some(Taken { comm, sendbuf, recvbuf, sendtypes, recvtypes })
+    }
+}
+
+impl Taken {
+    /// Runs a blocking call, on copies of the buffers that have gaps. `call` gets the addresses.
+    ///
+    /// # Safety
+    /// The descriptors must be a program's.
+    unsafe fn blocking(
+        &self,
+        native: &dyn Fn() -> c_int,
+        call: impl FnOnce(*mut c_void, *mut c_void, &dyn Fn() -> c_int) -> c_int,
+    ) -> c_int {
+        // SAFETY: the caller vouches for the descriptors.
+        unsafe {
+            let (send, recv) = match (Contiguous::of(self.sendbuf), Contiguous::of(self.recvbuf)) {
+                (Ok(send), Ok(recv)) => (send, recv),
+                (Err(trouble), _) | (_, Err(trouble)) => return self.refuse(Mode::Blocking, trouble),
+            };
+            let passed = Cell::new(false);
+            let pass = || {
+                passed.set(true);
+                native()
+            };
+            let code = call(send.address, recv.address, &pass);
+            // the MPI writes to the buffer itself
+            if !passed.get() {
+                recv.write_back(self.recvbuf);
+            }
+            code
+        }
+    }
+
+    /// Starts a call, or makes a persistent one. `call` gets the buffers' addresses.
+    ///
+    /// # Safety
+    /// The descriptors must be a program's.
+    unsafe fn started(&self, mode: Mode, call: impl FnOnce(*mut c_void, *mut c_void) -> c_int) -> c_int {
+        // SAFETY: the caller vouches for the descriptors.
+        unsafe {
+            match (Descriptor::address(self.sendbuf), Descriptor::address(self.recvbuf)) {
+                (Ok(sendbuf), Ok(recvbuf)) => call(sendbuf, recvbuf),
+                (Err(trouble), _) | (_, Err(trouble)) => self.refuse(mode, trouble),
+            }
+        }
+    }
+
+    /// Calls the communicator's error handler for a buffer that cannot be used.
+    #[cold]
+    unsafe fn refuse(&self, mode: Mode, trouble: Trouble) -> c_int {
+        // SAFETY: a communicator, as it has a state.
+        unsafe {
+            errors::say_if_fatal(self.comm, Name(index(Function::Alltoallw, mode)), || trouble.text().into());
+            errors::raise(self.comm, trouble.class())
+        }
     }
 }
 
 /// Defines the name of a function with descriptors.
 macro_rules! described {
-    ($($lower:ident ($($arg:ident: $type:ty),* $(,)?) |$native:ident| $body:block)*) => {$(
+    ($suffix:literal: $($lower:ident ($($arg:ident: $type:ty),* $(,)?) |$native:ident| $body:block)*) => {$(
         mod $lower {
             use super::*;
 
@@ -106,51 +113,73 @@ macro_rules! described {
                 unsafe { $body }
             }
 
-            export! { mpi_, $lower, "_f08ts_": ($($arg: $type),*) descriptor }
+            export! { mpi_, $lower, $suffix: ($($arg: $type),*) descriptor }
         }
     )*};
 }
 
-described! {
-    neighbor_alltoallw (
-        sendbuf: *const Descriptor, sendcounts: *const Integer, senddispls: *const MPI_Aint, sendtypes: *const Integer,
-        recvbuf: *const Descriptor, recvcounts: *const Integer, recvdispls: *const MPI_Aint, recvtypes: *const Integer,
-        comm: *const Integer,
-    ) |native| {
-        match take(comm, sendbuf, sendtypes, recvbuf, recvtypes) {
-            None => native(),
-            Some(t) => inner::MPI_Neighbor_alltoallw(
-                t.sendbuf, sendcounts, senddispls, t.sendtypes.as_ptr(), t.recvbuf, recvcounts, recvdispls, t.recvtypes.as_ptr(), t.comm,
-                native,
-            ),
-        }
-    }
+/// Defines the functions of one width of counts, by bodies of that width.
+macro_rules! alltoallw {
+    ($suffix:literal $count:ty: $inner:path, $blocking:ident, $nonblocking:ident, $persistent:ident) => {
+        use $inner as inner;
 
-    ineighbor_alltoallw (
-        sendbuf: *const Descriptor, sendcounts: *const Integer, senddispls: *const MPI_Aint, sendtypes: *const Integer,
-        recvbuf: *const Descriptor, recvcounts: *const Integer, recvdispls: *const MPI_Aint, recvtypes: *const Integer,
-        comm: *const Integer, request: *mut Integer,
-    ) |native| {
-        match take(comm, sendbuf, sendtypes, recvbuf, recvtypes) {
-            None => native(),
-            Some(t) => with_request(request, native, |request, native| inner::MPI_Ineighbor_alltoallw(
-                t.sendbuf, sendcounts, senddispls, t.sendtypes.as_ptr(), t.recvbuf, recvcounts, recvdispls, t.recvtypes.as_ptr(), t.comm,
-                request, native,
-            )),
-        }
-    }
+        described! { $suffix:
+            neighbor_alltoallw (
+                sendbuf: *const Descriptor, sendcounts: *const $count, senddispls: *const MPI_Aint, sendtypes: *const Integer,
+                recvbuf: *const Descriptor, recvcounts: *const $count, recvdispls: *const MPI_Aint, recvtypes: *const Integer,
+                comm: *const Integer,
+            ) |native| {
+                match take(comm, sendbuf, sendtypes, recvbuf, recvtypes) {
+                    None => native(),
+                    Some(t) => t.blocking(native, |sendbuf, recvbuf, native| inner::$blocking(
+                        sendbuf, sendcounts, senddispls, t.sendtypes.as_ptr(), recvbuf, recvcounts, recvdispls, t.recvtypes.as_ptr(),
+                        t.comm, native,
+                    )),
+                }
+            }
 
-    neighbor_alltoallw_init (
-        sendbuf: *const Descriptor, sendcounts: *const Integer, senddispls: *const MPI_Aint, sendtypes: *const Integer,
-        recvbuf: *const Descriptor, recvcounts: *const Integer, recvdispls: *const MPI_Aint, recvtypes: *const Integer,
-        comm: *const Integer, info: *const Integer, request: *mut Integer,
-    ) |native| {
-        match take(comm, sendbuf, sendtypes, recvbuf, recvtypes) {
-            None => native(),
-            Some(t) => with_request(request, native, |request, native| inner::MPI_Neighbor_alltoallw_init(
-                t.sendbuf, sendcounts, senddispls, t.sendtypes.as_ptr(), t.recvbuf, recvcounts, recvdispls, t.recvtypes.as_ptr(), t.comm,
-                info_of(*info), request, native,
-            )),
+            ineighbor_alltoallw (
+                sendbuf: *const Descriptor, sendcounts: *const $count, senddispls: *const MPI_Aint, sendtypes: *const Integer,
+                recvbuf: *const Descriptor, recvcounts: *const $count, recvdispls: *const MPI_Aint, recvtypes: *const Integer,
+                comm: *const Integer, request: *mut Integer,
+            ) |native| {
+                match take(comm, sendbuf, sendtypes, recvbuf, recvtypes) {
+                    None => native(),
+                    Some(t) => t.started(Mode::Nonblocking, |sendbuf, recvbuf| {
+                        with_request(request, native, |request, native| inner::$nonblocking(
+                            sendbuf, sendcounts, senddispls, t.sendtypes.as_ptr(), recvbuf, recvcounts, recvdispls,
+                            t.recvtypes.as_ptr(), t.comm, request, native,
+                        ))
+                    }),
+                }
+            }
+
+            neighbor_alltoallw_init (
+                sendbuf: *const Descriptor, sendcounts: *const $count, senddispls: *const MPI_Aint, sendtypes: *const Integer,
+                recvbuf: *const Descriptor, recvcounts: *const $count, recvdispls: *const MPI_Aint, recvtypes: *const Integer,
+                comm: *const Integer, info: *const Integer, request: *mut Integer,
+            ) |native| {
+                match take(comm, sendbuf, sendtypes, recvbuf, recvtypes) {
+                    None => native(),
+                    Some(t) => t.started(Mode::Persistent, |sendbuf, recvbuf| {
+                        with_request(request, native, |request, native| inner::$persistent(
+                            sendbuf, sendcounts, senddispls, t.sendtypes.as_ptr(), recvbuf, recvcounts, recvdispls,
+                            t.recvtypes.as_ptr(), t.comm, info_of(*info), request, native,
+                        ))
+                    }),
+                }
+            }
         }
-    }
+    };
+}
+
+mod int {
+    use super::*;
+    alltoallw! { "_f08ts_" Integer: narrow::inner, MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init }
+}
+
+#[cfg(mpi_large)]
+mod large {
+    use super::*;
+    alltoallw! { "_f08ts_large_" MPI_Count: wide::inner, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c }
 }
