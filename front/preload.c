@@ -73,6 +73,9 @@ __attribute__((constructor)) static void choose(int argc, char **argv, char **en
   if (access(file.path, R_OK) != 0)
     end("this program runs under %s, and %s cannot be read: %s; there are preload libraries for: %s", mpixn_families[family].name, file.path,
         strerror(errno), libraries(have, sizeof have));
+  /* the loader would look for parts of it and find none, and the program would be run again and
+     again */
+  if (file.path[strcspn(file.path, " :")]) end("%s cannot be preloaded: LD_PRELOAD holds no path with a blank or a colon", file.path);
   /* the loader counts as the program then */
   if (getauxval(AT_BASE) == 0) end("the loader was called by name: set LD_PRELOAD=%s", file.path);
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
