@@ -1,6 +1,8 @@
 /* All-to-all calls with few blocks, with many, and both in turns, on several communicators. */
 #include "preload.h"
 
+#include <unistd.h>
+
 enum { RING, NOTHING, DENSE, ONE_IS_DENSE, ITSELF, SHIFTED, PATTERNS };
 
 /* elements that process s sends to process t of n */
@@ -99,6 +101,60 @@ static void no_data(MPI_Comm comm) {
   free(sc), free(rc), free(zeros), free(st), free(rt);
 }
 
+/* Sends that fail: 1: those of elements, 2: all. */
+static int refusal;
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  return refusal > (count == 0) ? MPI_ERR_OTHER : PMPI_Isend(buffer, count, type, target, tag, comm, request);
+}
+
+/* One process cannot send its block: its neighbor gets an error, and all others their blocks. No
+   process can send anything: none waits. */
+static void unsent(void) {
+  int n = test_size, right = (test_rank + 1) % n, left = (test_rank + n - 1) % n;
+  int *sc = ints(n), *rc = ints(n), *zeros = ints(n), class, out, in;
+  for (int p = 0; p < n; p++) sc[p] = p == right, rc[p] = p == left, zeros[p] = 0;
+  alarm(20);
+  for (int round = 0; round < 4; round++) {
+    refusal = round == 0 ? test_rank == 0 : round == 2 ? 2 : 0;
+    out = test_value(test_rank, right, round), in = -1;
+    MPI_Error_class(MPI_Alltoallv(&out, sc, zeros, MPI_INT, &in, rc, zeros, MPI_INT, MPI_COMM_WORLD), &class);
+    int fails = round == 2 || (round == 0 && (test_rank == 0 || left == 0));
+    refusal = 0;
+    CHECK(class == (fails ? MPI_ERR_OTHER : MPI_SUCCESS), "round %d: class %d", round, class);
+    if (round % 2 == 1 || (round == 0 && left != 0)) CHECK(in == test_value(left, test_rank, round), "round %d: %d", round, in);
+  }
+  alarm(0);
+  free(sc), free(rc), free(zeros);
+}
+
+/* Arguments that the MPI refuses: every process gets its error, and waits for nobody. */
+static void refused(void) {
+  int n = test_size, right = (test_rank + 1) % n, left = (test_rank + n - 1) % n;
+  int *sc = ints(n), *rc = ints(n), *zeros = ints(n), out[4] = {0}, in[4], class, want;
+  MPI_Datatype *st = malloc(n * sizeof *st), *rt = malloc(n * sizeof *rt), uncommitted;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &uncommitted);
+  for (int p = 0; p < n; p++) sc[p] = p == right, rc[p] = p == left, zeros[p] = 0;
+  /* longer than a test takes: a process that waits is ended */
+  alarm(20);
+#define SAME(name, ...)                                                                   \
+  do {                                                                                    \
+    MPI_Error_class(PMPI_##name(__VA_ARGS__), &want);                                     \
+    MPI_Error_class(MPI_##name(__VA_ARGS__), &class);                                     \
+    CHECK(class == want && class != MPI_SUCCESS, "class %d, the MPI's %d", class, want);  \
+  } while (0)
+  SAME(Alltoallv, out, sc, zeros, uncommitted, in, rc, zeros, MPI_INT, MPI_COMM_WORLD);
+  SAME(Alltoallv, out, sc, zeros, MPI_INT, in, rc, zeros, uncommitted, MPI_COMM_WORLD);
+  for (int p = 0; p < n; p++) st[p] = uncommitted, rt[p] = MPI_INT;
+  SAME(Alltoallw, out, sc, zeros, st, in, rc, zeros, rt, MPI_COMM_WORLD);
+#ifdef MPICH
+  /* Open MPI reads from there */
+  SAME(Alltoallv, NULL, sc, zeros, MPI_INT, in, rc, zeros, MPI_INT, MPI_COMM_WORLD);
+#endif
+  alarm(0);
+  MPI_Type_free(&uncommitted);
+  free(sc), free(rc), free(zeros), free(st), free(rt);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   test_errors_return();
@@ -115,6 +171,8 @@ int main(int argc, char **argv) {
       in_place(comms[c]);
       no_data(comms[c]);
     }
+  refused();
+  unsent();
   /* an error is the MPI's to find, also where only one process makes it */
   int counts[64] = {0}, displs[64] = {0}, a[64] = {0}, b[64], class;
   if (test_rank == 0) {

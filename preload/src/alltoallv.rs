@@ -1,8 +1,8 @@
 //! `MPI_Alltoallv` and `MPI_Alltoallw` with few nonempty blocks: sends only those.
 //!
 //! All processes must make the same decision, so they first agree on it: one reduction of a word on
-//! a private duplicate of the communicator, which carries the messages too. If any process has
-//! invalid arguments or many blocks, the call is passed on to the MPI.
+//! a private duplicate of the communicator, which carries the messages too. If any process has many
+//! blocks, or arguments that the MPI would refuse, the call is passed on to the MPI.
 //!
 //! Cost of a sparse call: the reduction, O(P) to look at the counts, and a message for each block.
 //! Source: Hoefler and Träff, Sparse Collective Operations for MPI, section I; counts on the
@@ -17,6 +17,7 @@ use mpix_neighbor::util::cast::{to_int, to_u32, to_usize};
 #[cfg(mpi_large)]
 use mpi_sys::{MPI_Aint, MPI_Count};
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
+use mpix_neighbor::capi::preload;
 use mpix_neighbor::util::backoff::{Backoff, Pace};
 
 use crate::attribute::Key;
@@ -35,6 +36,7 @@ const SPARSE: u64 = 4;
 const TAG: c_int = 1;
 
 unsafe extern "C" {
+    fn mpixp_byte() -> MPI_Datatype;
     fn mpixp_status_error(status: *const MPI_Status) -> c_int;
 }
 
@@ -44,6 +46,8 @@ struct Private {
     processes: usize,
     /// True if the report has counted it.
     counted: AtomicBool,
+    /// True if a message may still come that no receive waits for, which a later call would take.
+    stray: AtomicBool,
 }
 
 /// The private parts of communicators.
@@ -88,7 +92,12 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
         if inter != 0 || to_u32(processes) < fewest {
             return None;
         }
-        let private = Private { comm: bare(comm)?, processes: to_usize(processes), counted: AtomicBool::new(false) };
+        let private = Private {
+            comm: bare(comm)?,
+            processes: to_usize(processes),
+            counted: AtomicBool::new(false),
+            stray: AtomicBool::new(false),
+        };
         let value = Box::into_raw(Box::new(private));
         let set = KEY.set(comm, value.cast());
         match (agree::all((*value).comm, set), set) {
@@ -100,14 +109,16 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     }
 }
 
-/// The nonempty blocks, and the processes at their other ends; `None` if the arguments are invalid.
-unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>> {
-    if crate::blocks::is_in_place(side.base) || side.lacks_arrays() {
+/// The nonempty blocks, and the processes at their other ends; `None` if the MPI would refuse the
+/// arguments, as a process whose messages are refused leaves others waiting, or if the communicator
+/// is not to be used any more.
+unsafe fn present(side: &Blocks, private: &Private) -> Option<Vec<(usize, Block)>> {
+    if crate::blocks::is_in_place(side.base) || side.lacks_arrays() || private.stray.load(Ordering::Relaxed) {
         return None;
     }
     let counts = side.counts()?;
-    let mut found = Vec::new();
-    for i in 0..processes {
+    let (mut found, mut accepted) = (Vec::new(), None);
+    for i in 0..private.processes {
         // SAFETY: the caller vouches for arrays of as many entries as there are processes.
         let count = unsafe { counts.get(i) };
         if count < 0 || count > c_int::MAX.into() {
@@ -117,6 +128,12 @@ unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>
             // SAFETY: as above; the type of a block with elements is looked at.
             let (block, bytes) = unsafe {
                 let block = side.typed_block(i)?;
+                if accepted != Some(block.datatype) && !preload::is_committed(block.datatype, private.comm)
+                    || preload::lacks_memory(side.base, block.at, block.datatype)
+                {
+                    return None;
+                }
+                accepted = Some(block.datatype);
                 (block, block.bytes())
             };
             // elements of no bytes at one end may be no elements at the other
@@ -152,7 +169,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
             passed::count(function, Mode::Blocking, || unlooked(comm, fewest));
             return native();
         };
-        let blocks = present(&send, private.processes).zip(present(&recv, private.processes));
+        let blocks = present(&send, private).zip(present(&recv, private));
         let few = |most: usize| SPARSE * most as u64 <= private.processes as u64;
         if !agree::all(private.comm, blocks.as_ref().is_some_and(|(send, recv)| few(send.len().max(recv.len())))) {
             None
@@ -239,23 +256,53 @@ unsafe fn has_ended(request: &mut MPI_Request) -> bool {
     code != SUCCESS || flag != 0
 }
 
+/// Posts a message of one block by `post`, or an empty one if the MPI refuses it: the process at
+/// the other end waits for one. Returns the MPI's code, and sets `stuck` if it refuses both.
+unsafe fn post(
+    &(peer, block): &(usize, Block),
+    request: *mut MPI_Request,
+    stuck: &mut bool,
+    post: impl Fn(*mut c_void, c_int, MPI_Datatype, c_int) -> c_int,
+) -> c_int {
+    let peer = to_int::<c_int>(peer);
+    let code = post(block.at, to_int::<c_int>(block.count), block.datatype, peer);
+    // SAFETY: constants of C files; the caller vouches for the request's place.
+    unsafe {
+        if code != SUCCESS && post(std::ptr::null_mut(), 0, mpixp_byte(), peer) != SUCCESS {
+            *stuck = true;
+            request.write(mpi_sys::RSMPI_REQUEST_NULL);
+        }
+    }
+    code
+}
+
 /// Sends and receives the blocks. Returns an error code, once nothing is under way any more.
 unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, Block)]) -> c_int {
     // SAFETY: the caller vouches for the blocks, which are left alone until the requests are
     // complete; constants of mpi-sys' C file.
     unsafe {
+        let comm = private.comm;
         let mut requests: Vec<MPI_Request> = vec![mpi_sys::RSMPI_REQUEST_NULL; recv.len() + send.len()];
         let (receives, sends) = requests.split_at_mut(recv.len());
-        let mut posted = SUCCESS;
-        for (&(peer, block), request) in recv.iter().zip(receives) {
-            let (count, peer) = (to_int::<c_int>(block.count), to_int::<c_int>(peer));
-            let code = mpi_sys::MPI_Irecv(block.at, count, block.datatype, peer, TAG, private.comm, request);
+        let (mut posted, mut stuck) = (SUCCESS, false);
+        for (block, request) in recv.iter().zip(receives.iter_mut()) {
+            let request = &raw mut *request;
+            let receive = |at, count, datatype, peer| mpi_sys::MPI_Irecv(at, count, datatype, peer, TAG, comm, request);
+            let code = post(block, request, &mut stuck, receive);
             posted = if posted == SUCCESS { code } else { posted };
         }
-        for (&(peer, block), request) in send.iter().zip(sends) {
-            let (count, peer) = (to_int::<c_int>(block.count), to_int::<c_int>(peer));
-            let code = mpi_sys::MPI_Isend(block.at, count, block.datatype, peer, TAG, private.comm, request);
+        for (block, request) in send.iter().zip(sends) {
+            let request = &raw mut *request;
+            let send = |at: *mut _, count, datatype, peer| mpi_sys::MPI_Isend(at, count, datatype, peer, TAG, comm, request);
+            let code = post(block, request, &mut stuck, send);
             posted = if posted == SUCCESS { code } else { posted };
+        }
+        if stuck {
+            // others are likely to be refused, too: nothing may come, or too late
+            private.stray.store(true, Ordering::Relaxed);
+            for request in receives.iter_mut().filter(|request| **request != mpi_sys::RSMPI_REQUEST_NULL) {
+                mpi_sys::MPI_Cancel(request);
+            }
         }
         let mut statuses: Vec<MPI_Status> = vec![std::mem::zeroed(); requests.len()];
         let mut backoff = Backoff::new(Pace::UNSURE);
@@ -271,14 +318,25 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
                 while !requests.iter_mut().all(|request| has_ended(request)) {
                     backoff.snooze();
                 }
-                return first;
+                return if posted == SUCCESS { first } else { posted };
             }
-            if code != SUCCESS || flag != 0 {
+            if code != SUCCESS || posted != SUCCESS && flag != 0 {
                 return if posted == SUCCESS { code } else { posted };
+            }
+            if flag != 0 {
+                let empty = statuses[..recv.len()].iter().any(|status| is_empty(status));
+                return if empty { mpi_sys::MPI_ERR_OTHER.cast_signed() } else { SUCCESS };
             }
             backoff.snooze();
         }
     }
+}
+
+/// Returns true if a message had no bytes: its sender could not send the block.
+unsafe fn is_empty(status: &MPI_Status) -> bool {
+    let mut bytes = 0;
+    // SAFETY: the caller vouches for the status; a constant of the C file.
+    unsafe { mpi_sys::MPI_Get_count(status, mpixp_byte(), &mut bytes) == SUCCESS && bytes == 0 }
 }
 
 interpose! {

@@ -2,15 +2,16 @@
 
 pub use crate::mpi::topology::Topology;
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use super::{boundary, loggp, neighborhood};
 use crate::collective::own::Apart;
 use crate::collective::{Operation, handle};
+use crate::datatype::check;
 use crate::error::{Error, Result, catch};
 use crate::logging;
 use crate::mpi::comm::Communicator;
-use crate::mpi::{MPI_Comm, MPI_Info, coll, errors, topology};
+use crate::mpi::{Datatype, MPI_Comm, MPI_Datatype, MPI_Info, coll, errors, topology};
 use crate::select::hints;
 
 /// Takes the least of each word over all processes of a communicator, without calling its error
@@ -155,6 +156,32 @@ pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
 pub unsafe fn last_error(comm: MPI_Comm) -> String {
     // SAFETY: the caller vouches for the handle.
     catch(|| boundary::last_error(unsafe { live(comm) }?)).unwrap_or_default()
+}
+
+/// Returns true if MPI accepts a datatype for communication. `comm` must return errors.
+///
+/// # Safety
+/// `datatype` must be null or a datatype, `comm` a communicator.
+pub unsafe fn is_committed(datatype: MPI_Datatype, comm: MPI_Comm) -> bool {
+    catch(|| {
+        // SAFETY: the caller vouches for the handles, which do not leave this function.
+        let (datatype, comm) = unsafe { (Datatype::from_raw(datatype), live(comm)?) };
+        datatype.map_or(Ok(false), |datatype| datatype.check_committed(comm).map(|()| true))
+    })
+    .unwrap_or(false)
+}
+
+/// Returns true if elements at `at`, in a buffer that begins at `base`, would be at a null address.
+///
+/// # Safety
+/// `datatype` must be null or a datatype.
+pub unsafe fn lacks_memory(base: *const c_void, at: *const c_void, datatype: MPI_Datatype) -> bool {
+    if !base.is_null() || !check::is_near_null(at) {
+        return false;
+    }
+    // SAFETY: the caller vouches for the handle, which does not leave this function.
+    let datatype = unsafe { Datatype::from_raw(datatype) };
+    catch(|| datatype.map_or(Ok(true), check::has_data_at_its_address)).unwrap_or(true)
 }
 
 /// # Safety

@@ -1,6 +1,8 @@
 //! Checks of a call's arguments: datatypes that MPI accepts, buffers that are not null, self edges
 //! whose ends fit.
 
+use std::ffi::c_void;
+
 use super::buffers::{Blocks, Located, Shape};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -24,7 +26,9 @@ pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, e
     if *known == Some(datatype) {
         return Ok(());
     }
-    datatype.check_committed(comm).map_err(|e| Error::Datatype { argument: side.datatype_argument(entry), text: text_of(*e) })?;
+    datatype
+        .check_committed(comm.view())
+        .map_err(|e| Error::Datatype { argument: side.datatype_argument(entry), text: text_of(*e) })?;
     *known = Some(datatype);
     Ok(())
 }
@@ -32,20 +36,31 @@ pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, e
 /// No memory of a program begins so near to address 0.
 const PAGE: usize = 4096;
 
+/// True if no memory of a program is at an address.
+#[inline]
+pub fn is_near_null(at: *const c_void) -> bool {
+    at.addr() < PAGE
+}
+
 /// True if no memory is at a block's address: the buffer is NULL. Displacements of single blocks
 /// may be addresses, then.
 #[inline]
 pub fn is_null(block: &Located, side: &Blocks) -> bool {
-    side.base.is_null() && (block.at.addr() < PAGE || matches!(side.shape, Shape::One { .. } | Shape::Equal { .. }))
+    side.base.is_null() && (is_near_null(block.at.cast()) || matches!(side.shape, Shape::One { .. } | Shape::Equal { .. }))
 }
 
-/// Fails if a block of a null buffer has data there. Only a datatype with absolute addresses
-/// (`MPI_BOTTOM`) has none.
+/// True if an element has data at its own address. One with absolute addresses (`MPI_BOTTOM`) has
+/// none there.
+pub fn has_data_at_its_address(datatype: Datatype) -> Result<bool> {
+    let ((true_lb, _), size) = (datatype.true_extent()?, datatype.size()?);
+    Ok(true_lb == 0 && size > 0)
+}
+
+/// Fails if a block of a null buffer has data there.
 #[inline]
 pub fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
     if is_null(block, side) && block.count > 0 {
-        let ((true_lb, _), size) = (block.datatype.true_extent()?, block.datatype.size()?);
-        if true_lb == 0 && size > 0 {
+        if has_data_at_its_address(block.datatype)? {
             return Err(Error::NullBuffer { argument: side.buffer_argument(), count: block.count }.into());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::comm::Owned as Comm;
+use super::comm::{Communicator, Owned as Comm};
 use super::constants::{RSMPI_DATATYPE_NULL, RSMPI_DOUBLE, RSMPI_INT64_T, RSMPI_UINT32_T, RSMPI_UINT64_T};
 use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::{Argument, Error, Result};
@@ -116,7 +116,7 @@ impl Datatype {
     /// Fails if MPI rejects the datatype for communication: it is not committed. A send of one
     /// element to `MPI_PROC_NULL` makes MPI check it and do nothing else. (MPICH does not check a
     /// send of no elements.)
-    pub fn check_committed(self, comm: &Comm) -> Result<()> {
+    pub fn check_committed(self, comm: Communicator) -> Result<()> {
         // MPICH rejects a null address here
         let somewhere = 0u64;
         let (at, nobody) = ((&raw const somewhere).cast(), super::proc_null());

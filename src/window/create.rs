@@ -151,7 +151,7 @@ fn make_receives(comm: &Arc<Comm>, capacity: usize, others: bool) -> Result<Opti
 /// Checks a process's memory. Also returns the signature of an element, if MPI tells it.
 fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, Option<Signature>)> {
     let &Memory { base, count, datatype } = memory;
-    if let Err(e) = datatype.check_committed(self_comm) {
+    if let Err(e) = datatype.check_committed(self_comm.view()) {
         return Err(Error::Datatype { argument: Argument::new("type"), text: text_of(*e) }.into());
     }
     let most = MOST_ELEMENTS.cast_signed();

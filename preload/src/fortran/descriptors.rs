@@ -8,14 +8,14 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
-#[cfg(mpi_large)]
+#[cfg(mpi_init_large)]
 use mpi_sys::MPI_Count;
 use mpi_sys::{MPI_Aint, MPI_Datatype, RSMPI_Comm_f2c as comm_of, RSMPI_Info_f2c as info_of, RSMPI_Type_f2c as type_of};
 
 use super::descriptor::{Contiguous, Descriptor, Trouble};
 use super::export::*;
 use crate::collective::narrow;
-#[cfg(mpi_large)]
+#[cfg(mpi_init_large)]
 use crate::collective::wide;
 use crate::errors;
 use crate::function::{Function, Mode, Name, index};
@@ -178,7 +178,7 @@ mod int {
     alltoallw! { "_f08ts_" Integer: narrow::inner, MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init }
 }
 
-#[cfg(mpi_large)]
+#[cfg(mpi_init_large)]
 mod large {
     use super::*;
     alltoallw! { "_f08ts_large_" MPI_Count: wide::inner, MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c }

@@ -239,7 +239,7 @@ fn examine(names: &'static Names, datatype: Datatype, known: &Known, comm: &Comm
     if let Some(extent) = known.dense(datatype)? {
         return Ok((extent, true));
     }
-    if let Err(e) = datatype.check_committed(comm) {
+    if let Err(e) = datatype.check_committed(comm.view()) {
         return Err(Error::Datatype { argument: Argument::new(names.datatype), text: text_of(*e) }.into());
     }
     Ok((known.extent(datatype)?, false))

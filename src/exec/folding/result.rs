@@ -71,7 +71,7 @@ impl Reduction {
         if self.accepted != Some((op, result.datatype)) {
             result
                 .datatype
-                .check_committed(comm)
+                .check_committed(comm.view())
                 .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: text_of(*e) })?;
             op.check_type(result.datatype, self_comm)
                 .map_err(|e| Error::Operator { argument: side.datatype_argument(0), text: text_of(*e) })?;
