@@ -181,7 +181,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
                     let first = !private.counted.swap(true, Ordering::Relaxed);
                     calls::sparse(function, bytes, first, begin.elapsed());
                 }
-                (private.comm, code)
+                code
             })
         }
     };
@@ -194,11 +194,12 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
             native()
         }
         // SAFETY: as above. What goes wrong under way is not the arguments' fault.
-        Some((on, code)) if code != SUCCESS => unsafe {
-            errors::explain(comm, on, Name(index(function, Mode::Blocking)));
+        Some(code) if code != SUCCESS => unsafe {
+            let text = || "MPI could not send or receive a block".into();
+            errors::say_if_fatal(comm, Name(index(function, Mode::Blocking)), text);
             errors::raise(comm, errors::class(code))
         },
-        Some((_, code)) => code,
+        Some(code) => code,
     }
 }
 

@@ -59,10 +59,8 @@ pub fn has_data_at_its_address(datatype: Datatype) -> Result<bool> {
 /// Fails if a block of a null buffer has data there.
 #[inline]
 pub fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
-    if is_null(block, side) && block.count > 0 {
-        if has_data_at_its_address(block.datatype)? {
-            return Err(Error::NullBuffer { argument: side.buffer_argument(), count: block.count }.into());
-        }
+    if is_null(block, side) && block.count > 0 && has_data_at_its_address(block.datatype)? {
+        return Err(Error::NullBuffer { argument: side.buffer_argument(), count: block.count }.into());
     }
     Ok(())
 }
