@@ -172,7 +172,7 @@ static void own_edges(void) {
   MPI_Info info = promise("mpix_weight_unit", "1");
   OK(MPIX_Loggp_set(&machine, comm));
   for (int from = 0; from < n; from++) {
-    int to[80], weights[80], blocks[80], have[2] = {SENTINEL, SENTINEL}, count = 0;
+    int to[80] = {0}, weights[80], blocks[80], have[2] = {SENTINEL, SENTINEL}, count = 0;
     const int own = me != from && me % 2, first = own && me % 4 == 1;
     int sources[2] = {first ? me : from, first ? from : me};
     for (int r = 0; me == from && r < n; r++)
@@ -218,9 +218,9 @@ static void refused(void) {
   int next = (me + 1) % n, last = (me + n - 1) % n, twice[2] = {n - 1, n - 1}, zeros[2] = {0, 0};
   if (n > 1) {
     int rc = MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm);
-    FAILS(rc, MPI_ERR_ARG, "it needs a neighborhood in which only one process sends, to each of its targets once");
+    FAILS(rc, MPI_ERR_ARG, "it needs a neighborhood in which only one process sends to others, to each of them once");
     rc = MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, me == n - 1 ? 2 : 0, zeros, MPI_UNWEIGHTED, me == 0 ? 2 : 0, twice, MPI_UNWEIGHTED, info, comm);
-    FAILS(rc, MPI_ERR_ARG, "to each of its targets once");
+    FAILS(rc, MPI_ERR_ARG, "to each of them once");
     int mismatch = -1;
     MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch);
     FAILS(set(MPIX_NEIGHBOR_ALLTOALL, 0, me ? info : silent, comm), mismatch, "mpix_whole_communicator");

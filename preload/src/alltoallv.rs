@@ -161,7 +161,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
         return native();
     }
     // SAFETY: the caller vouches for the arguments.
-    let code = unsafe {
+    let (code, refused) = unsafe {
         let inside = guard::enter();
         let begin = Instant::now();
         let Some(private) = private(comm, fewest) else {
@@ -171,7 +171,8 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
         };
         let blocks = present(&send, private).zip(present(&recv, private));
         let few = |most: usize| SPARSE * most as u64 <= private.processes as u64;
-        if !agree::all(private.comm, blocks.as_ref().is_some_and(|(send, recv)| few(send.len().max(recv.len())))) {
+        let refused = blocks.is_none();
+        let code = if !agree::all(private.comm, blocks.as_ref().is_some_and(|(send, recv)| few(send.len().max(recv.len())))) {
             None
         } else {
             blocks.map(|(send, recv)| {
@@ -183,13 +184,14 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
                 }
                 code
             })
-        }
+        };
+        (code, refused)
     };
     match code {
         None => {
             passed::count(function, Mode::Blocking, || match passed::refused(&Sides { send, recv }) {
-                Reason::InPlace => Reason::InPlace,
-                _ => Reason::Dense,
+                Reason::Arguments if !refused => Reason::Dense,
+                why => why,
             });
             native()
         }

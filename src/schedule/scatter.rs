@@ -31,7 +31,7 @@ impl Star {
 }
 
 pub(super) fn unfit(input: &Input) -> Option<&'static str> {
-    input.star.is_none().then_some("it needs a neighborhood in which only one process sends, to each of its targets once")
+    input.star.is_none().then_some("it needs a neighborhood in which only one process sends to others, to each of them once")
 }
 
 /// The positions whose blocks a process holds: `count` positions from `first`, which is its own.

@@ -65,8 +65,8 @@ pub struct Case<'a> {
     pub graph: &'a Graph,
     /// Their directions.
     pub directions: Option<Directions<'a>>,
-    /// True if the lists form a star. The graph may look like one where they don't: it has no edge
-    /// of a process to itself.
+    /// True if the processes know that their lists form a star. Trees are left out otherwise: they
+    /// are built by what all know of it.
     pub star: bool,
     /// The stencil that they form on a grid.
     pub stencil: Option<&'a Stencil>,

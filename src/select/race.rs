@@ -47,11 +47,12 @@ const BRIEF_TURN: usize = 3;
 const BRIEF: f64 = 0.25;
 const BRIEF_LEAST: usize = 3;
 
-/// The same, whatever the noise: after either of them.
+/// The same, whatever the noise: after either of them. If the first sweep takes that long, its
+/// single calls decide.
 const PATIENCE: f64 = 4.0;
 const BRIEF_MOST: usize = 9;
 
-/// Seconds after which it is over with the sweep that is under way, however few there were.
+/// Seconds after which it is over with the sweep that is under way, however few have counted.
 const LONGEST: f64 = 8.0;
 
 /// A candidate leaves a brief race if it took this many times as long as the fastest one after the
@@ -91,8 +92,9 @@ impl Race {
 
     /// Begins a race that ends as soon as its calls have taken a bounded time, a few sweeps have
     /// counted and it is clear which candidate is the fastest, or one is left; at the latest after
-    /// a few sweeps, or with the one in which some seconds have gone by. Turns of the first sweep
-    /// are one call, which counts only if it is the only one.
+    /// a few sweeps, or with the one in which some seconds have gone by: 16 s in all, unless that
+    /// is the first one. Turns of the first sweep are one call, which counts only if it is the only
+    /// one.
     pub fn brief(candidates: usize) -> Race {
         Race::with(candidates, 1, Some(0.0))
     }
@@ -152,7 +154,7 @@ impl Race {
             slowest.chunks_exact(self.turn).map(mean).collect()
         };
         let Some(sweeps) = &mut self.sweeps else {
-            if self.spent.is_some_and(|spent| spent >= LONGEST) {
+            if self.spent.is_some_and(|spent| spent >= PATIENCE) {
                 // a single call of each has to do
                 running.iter().zip(means).for_each(|(&candidate, mean)| self.times[candidate].push(mean));
                 self.over = true;
@@ -325,6 +327,7 @@ mod tests {
         // one call of each, where these take as long as patience lasts
         assert_eq!(brief(&[10.0, 9.0, 8.0, 12.0]), (2, 4));
         assert_eq!(brief(&[2.0, 1.9]), (1, 2 + 3 * 2));
+        assert_eq!(brief(&[2.0, 2.6, 1.9]), (2, 3));
         // one slow call says nothing
         for slow in 2..20 {
             let time = |call: usize, candidate: usize| if call == slow { 3.0 } else { [0.19, 0.1][candidate] };

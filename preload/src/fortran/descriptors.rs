@@ -2,8 +2,8 @@
 //! the degrees of a distributed graph, whatever the topology (seen in 4.0.2).
 //!
 //! Buffers come as descriptors. Where one has gaps, a blocking call works on a copy without them; a
-//! started call, which goes on using the buffer, is an error. It must not be passed on: MPICH sends
-//! such a buffer as if it had no gaps.
+//! started call, which goes on using the buffer, is an error: MPICH would send such a buffer as if
+//! it had no gaps, as it does in calls that go on to it for another reason.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};

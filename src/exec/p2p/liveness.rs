@@ -15,6 +15,9 @@ impl P2p {
         if self.round == 0 {
             return;
         }
+        // what is posted later
+        let rounds = self.sorted.rounds.len();
+        let (recvs_from, sends_from) = (window.as_ref().map_or(self.round, |window| window.posted).min(rounds), self.round);
         // the first message of each list of requests, and how many of the list are receives
         let mut lists = Vec::new();
         if let Some(window) = window {
@@ -47,7 +50,8 @@ impl P2p {
         }
         // drop later messages to the dead: MPI may refuse them, and the call would end before the
         // living have got theirs
-        let later = self.sorted.rounds[self.round..].iter().flat_map(|round| round.recvs.clone().chain(round.sends.clone()));
+        let recvs = self.sorted.rounds[recvs_from..].iter().flat_map(|round| round.recvs.clone());
+        let later = recvs.chain(self.sorted.rounds[sends_from..].iter().flat_map(|round| round.sends.clone()));
         self.missing.extend(later.filter(|&message| of_dead(message)).map(to_u32));
         let rank = self.missing.get(before).map_or(dead[0], |&message| self.sorted.messages[message as usize].0);
         let messages = self.sorted.messages.iter().zip(&mut self.messages);

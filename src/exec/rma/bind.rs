@@ -5,7 +5,7 @@ use super::state::Round;
 use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
 use crate::exec::blocks;
-use crate::exec::fields::{bind_blocks, bind_copies, find_devices, sent};
+use crate::exec::fields::{Fields, sent};
 use crate::mpi::device::Devices;
 use crate::mpi::landing::IN_PLACE;
 use crate::schedule::Block;
@@ -20,27 +20,27 @@ impl Round {
         let freed = self.known[0].freed()?;
         if self.folding.is_some() {
             self.bind_fold(&fields[0])?;
-        } else {
-            bind_blocks(&mut self.outputs, fields, |field| &field.output, &self.known, freed, &self.comm)?;
-            let Self { self_edges, known, accepted, copies, comm, .. } = self;
-            bind_copies(self_edges, fields, known, accepted, copies, comm)?;
         }
-        bind_blocks(sent(&mut self.inputs, self.to_all), fields, |field| &field.input, &self.known, freed, &self.comm)
+        let all = Fields { fields, known: &self.known, freed, comm: &self.comm };
+        if self.folding.is_none() {
+            all.bind(&mut self.outputs, |field| &field.output)?;
+            all.bind_copies(&self.self_edges, &mut self.accepted, &mut self.copies)?;
+        }
+        all.bind(sent(&mut self.inputs, self.to_all), |field| &field.input)
     }
 
     /// Hands blocks over to MPI that lie on a device. `lay_out` comes next.
     #[cold]
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
-        let freed = self.known[0].freed()?;
+        let all = Fields { fields, known: &self.known, freed: self.known[0].freed()?, comm: &self.comm };
         if let Some((folding, _)) = &mut self.folding {
             let others = self.inputs.iter().map(|block| Block::Input(block.entry));
-            let all = others.chain(self.self_edges.iter().map(|edge| Block::Input(edge.0)));
-            folding.find_devices(devices, &fields[0], all)?;
+            let sent = others.chain(self.self_edges.iter().map(|edge| Block::Input(edge.0)));
+            folding.find_devices(devices, &fields[0], sent)?;
         } else {
-            find_devices(&mut self.outputs, devices, fields, |field| &field.output, &self.known, freed, &self.comm)?;
+            all.find_devices(&mut self.outputs, |field| &field.output, devices)?;
         }
-        let sent = sent(&mut self.inputs, self.to_all);
-        find_devices(sent, devices, fields, |field| &field.input, &self.known, freed, &self.comm)?;
+        all.find_devices(sent(&mut self.inputs, self.to_all), |field| &field.input, devices)?;
         self.copies.find_devices(devices)?;
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
 use crate::exec::executor::Executor;
-use crate::exec::fields::{bind_blocks, bind_copies, sent};
+use crate::exec::fields::{Fields, sent};
 use crate::mpi::Op;
 use crate::mpi::message;
 use crate::shm::ring::INLINE;
@@ -50,14 +50,15 @@ impl Shm {
         let freed = self.known[0].freed()?;
         if let Some(op) = first.op {
             self.bind_fold(op, first)?;
-        } else {
-            bind_blocks(&mut self.outputs, fields, |field| &field.output, &self.known, freed, &self.comm)?;
+        }
+        let all = Fields { fields, known: &self.known, freed, comm: &self.comm };
+        if first.op.is_none() {
+            all.bind(&mut self.outputs, |field| &field.output)?;
             if !self.self_edges.is_empty() {
-                let Self { self_edges, known, accepted, copies, comm, .. } = self;
-                bind_copies(self_edges, fields, known, accepted, copies, comm)?;
+                all.bind_copies(&self.self_edges, &mut self.accepted, &mut self.copies)?;
             }
         }
-        bind_blocks(sent(&mut self.inputs, self.to_all), fields, |field| &field.input, &self.known, freed, &self.comm)?;
+        all.bind(sent(&mut self.inputs, self.to_all), |field| &field.input)?;
         let mut room = LONGEST_FETCHED;
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
             let blocks = &self.inputs[send.blocks.clone()];

@@ -9,7 +9,7 @@
 use super::state::{RecvState, Shm, Whole};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::fields::{find_devices, sent};
+use crate::exec::fields::{Fields, sent};
 use crate::exec::remote::Remote;
 use crate::mpi::device::Devices;
 use crate::mpi::message;
@@ -24,7 +24,7 @@ impl Shm {
         self.each.iter_mut().chain(&mut self.all).for_each(|send| send.whole = Whole::NONE);
         self.recvs.iter_mut().for_each(|recv| recv.whole = Whole::NONE);
         self.brief = false;
-        let freed = self.known[0].freed()?;
+        let all = Fields { fields, known: &self.known, freed: self.known[0].freed()?, comm: &self.comm };
         match &mut self.folding {
             Some(folding) => {
                 let near = self.inputs.iter().map(|block| Block::Input(block.entry));
@@ -36,11 +36,10 @@ impl Shm {
                 }
             }
             None => {
-                find_devices(&mut self.outputs, devices, fields, |field| &field.output, &self.known, freed, &self.comm)?;
+                all.find_devices(&mut self.outputs, |field| &field.output, devices)?;
             }
         }
-        let sent = sent(&mut self.inputs, self.to_all);
-        find_devices(sent, devices, fields, |field| &field.input, &self.known, freed, &self.comm)?;
+        all.find_devices(sent(&mut self.inputs, self.to_all), |field| &field.input, devices)?;
         self.copies.find_devices(devices)?;
         match &mut self.remote {
             Some(remote) => remote.find_devices(first, devices),

@@ -239,7 +239,14 @@ impl Shm {
                             self.sending.swap_remove(k);
                             self.send_by_mpi(i)
                         }
-                        SendState::Published if is_over => self.withdraw_from_late(i),
+                        SendState::Published if is_over => match self.withdraw_from_late(i) {
+                            Ok(false) => {
+                                // it waits as long once more before that is tried again
+                                self.waiting_since = None;
+                                continue;
+                            }
+                            withdrawn => withdrawn.map(drop),
+                        },
                         SendState::Published | SendState::Chunks { .. } | SendState::Done => continue,
                     };
                     acted = true;

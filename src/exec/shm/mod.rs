@@ -20,9 +20,9 @@
 //! Cost: for each process that this one sends to or receives from, one message and two copies of
 //! its bytes (one of a long message, by a system call), without a call of MPI unless the process
 //! waits for more than some microseconds. Memory as in `channel.rs`; in addition, staging buffers
-//! as long as the message for chunked messages that only `MPI_Pack` can pack, or whose turn to be
-//! combined has not come, for blocks with gaps of messages that are copied from here, and for
-//! messages by MPI. No allocation once buffers have reached their largest size.
+//! as long as the message for chunked messages that only `MPI_Pack` can pack, that several blocks
+//! get, or whose turn to be combined has not come, for blocks with gaps of messages that are copied
+//! from here, and for messages by MPI. No allocation once buffers have reached their largest size.
 //!
 //! | file | job |
 //! |---|---|

@@ -268,7 +268,7 @@ impl Shm {
         if targets.iter().all(|out| self.is_over(out)) {
             self.send_mut(k).state = SendState::Done;
         }
-        sent
+        sent.map(drop)
     }
 
     /// True if a target of a message that was announced has started its call, but not come back to
@@ -279,18 +279,19 @@ impl Shm {
     }
 
     /// Withdraws a message from those targets, and leaves copies to MPI. Without memory for a copy
-    /// the message stays where it is: they find it there when they come.
+    /// the message stays where it is: they find it there when they come. Returns true if it has
+    /// been withdrawn from one.
     #[cold]
-    pub(super) fn withdraw_from_late(&mut self, k: usize) -> Result<()> {
+    pub(super) fn withdraw_from_late(&mut self, k: usize) -> Result<bool> {
         let may_stay = true;
         self.withdraw_from(k, is_late, may_stay)
     }
 
     /// Withdraws a message from some of its targets, and leaves copies to MPI. `may_stay`: unless
-    /// there is no memory for a copy.
+    /// there is no memory for a copy. Returns true if it has been withdrawn from one.
     #[cold]
-    fn withdraw_from(&mut self, k: usize, which: impl Fn(&Outbound, u64) -> bool, may_stay: bool) -> Result<()> {
-        let mut sent = Ok(());
+    fn withdraw_from(&mut self, k: usize, which: impl Fn(&Outbound, u64) -> bool, may_stay: bool) -> Result<bool> {
+        let mut sent = Ok(false);
         for o in self.sends()[k].targets.clone() {
             let out = &self.channels.outbound[o];
             // MPIs fail in various ways when they send to a process that has ended
@@ -299,14 +300,14 @@ impl Shm {
                 continue;
             }
             let copy = match self.copy_of(k) {
-                Err(_) if may_stay => break,
+                Err(e) if may_stay && matches!(*e, Error::NoMemory { .. }) => return sent,
                 copy => copy,
             };
             // its receiver knows that before the message comes
             if self.channels.outbound[o].ring().withdraw(self.number) {
                 // as it may be that the target cannot read it any longer
                 self.send_mut(k).readable.clear();
-                sent = sent.and(self.detach_to(k, o, copy));
+                sent = sent.and(self.detach_to(k, o, copy).map(|()| true));
             }
         }
         sent
