@@ -14,12 +14,13 @@ int MPI_Isend(const void *at, int count, MPI_Datatype type, int to, int tag, MPI
   return PMPI_Isend(at, count, type, to, tag, comm, request);
 }
 
-static MPI_Comm comm_with(int operation, int degree, const int *neighbors, const char *single_copy) {
+/* a neighborhood of the other process alone, whose long messages come in chunks */
+static MPI_Comm comm_with(int operation, int other) {
   MPI_Comm comm = test_duplicate();
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_single_copy", single_copy);
-  OK(MPIX_Neighborhood_set(operation, degree, neighbors, MPI_UNWEIGHTED, degree, neighbors, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_set(info, "mpix_single_copy", "false");
+  OK(MPIX_Neighborhood_set(operation, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   return comm;
 }
@@ -29,7 +30,7 @@ static MPI_Comm comm_with(int operation, int degree, const int *neighbors, const
 static void chunks(char *send, char *have) {
   int other = 1 - test_rank, right = 0, here = 0, all = 0;
   char *early = calloc(2, BLOCK), *late = early + BLOCK;
-  MPI_Comm comm = comm_with(MPIX_NEIGHBOR_ALLTOALL, 1, &other, "false");
+  MPI_Comm comm = comm_with(MPIX_NEIGHBOR_ALLTOALL, other);
   MPIX_Request request;
   memset(early, 50 + test_rank, BLOCK);
   OK(MPIX_Ineighbor_alltoall(early, BLOCK, MPI_CHAR, late, BLOCK, MPI_CHAR, comm, &request));
@@ -55,7 +56,7 @@ static void grown(void) {
   int other = 1 - test_rank;
   char *send = malloc(VERY_LONG), *have = malloc(VERY_LONG);
   memset(send, test_rank + 1, VERY_LONG), memset(have, 77, VERY_LONG);
-  MPI_Comm comm = comm_with(MPIX_NEIGHBOR_GATHER, 1, &other, "false");
+  MPI_Comm comm = comm_with(MPIX_NEIGHBOR_GATHER, other);
   long before = resident(), after;
   MPI_Barrier(MPI_COMM_WORLD);
   OK(MPIX_Neighbor_gather(send, VERY_LONG, MPI_CHAR, have, VERY_LONG, MPI_CHAR, comm));

@@ -291,14 +291,12 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
         for (block, request) in recv.iter().zip(receives.iter_mut()) {
             let request = &raw mut *request;
             let receive = |at, count, datatype, peer| mpi_sys::MPI_Irecv(at, count, datatype, peer, TAG, comm, request);
-            let code = post(block, request, &mut stuck, receive);
-            posted = if posted == SUCCESS { code } else { posted };
+            posted = first_of(posted, post(block, request, &mut stuck, receive));
         }
         for (block, request) in send.iter().zip(sends) {
             let request = &raw mut *request;
             let send = |at: *mut _, count, datatype, peer| mpi_sys::MPI_Isend(at, count, datatype, peer, TAG, comm, request);
-            let code = post(block, request, &mut stuck, send);
-            posted = if posted == SUCCESS { code } else { posted };
+            posted = first_of(posted, post(block, request, &mut stuck, send));
         }
         if stuck {
             // others are likely to be refused, too: nothing may come, or too late
@@ -321,18 +319,23 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
                 while !requests.iter_mut().all(|request| has_ended(request)) {
                     backoff.snooze();
                 }
-                return if posted == SUCCESS { first } else { posted };
+                return first_of(posted, first);
             }
-            if code != SUCCESS || posted != SUCCESS && flag != 0 {
-                return if posted == SUCCESS { code } else { posted };
+            if code != SUCCESS {
+                return first_of(posted, code);
             }
             if flag != 0 {
                 let empty = statuses[..recv.len()].iter().any(|status| is_empty(status));
-                return if empty { mpi_sys::MPI_ERR_OTHER.cast_signed() } else { SUCCESS };
+                return first_of(posted, if empty { mpi_sys::MPI_ERR_OTHER.cast_signed() } else { SUCCESS });
             }
             backoff.snooze();
         }
     }
+}
+
+/// The first of two codes that is an error, if one is.
+fn first_of(earlier: c_int, later: c_int) -> c_int {
+    if earlier == SUCCESS { later } else { earlier }
 }
 
 /// Returns true if a message had no bytes: its sender could not send the block.

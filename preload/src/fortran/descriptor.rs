@@ -183,18 +183,19 @@ impl Array<'_> {
 }
 
 /// A buffer without gaps: the program's, or a copy.
-pub struct Contiguous {
+pub struct Contiguous<'a> {
     /// Address of its first element.
     pub address: *mut c_void,
-    copy: Option<Vec<u8>>,
+    /// The program's, and the copy.
+    copy: Option<(Array<'a>, Vec<u8>)>,
 }
 
-impl Contiguous {
+impl<'a> Contiguous<'a> {
     /// Copies a buffer that has gaps.
     ///
     /// # Safety
-    /// `descriptor` must be what gfortran passes.
-    pub unsafe fn of(descriptor: *const Descriptor) -> Result<Contiguous, Trouble> {
+    /// `descriptor` must be what gfortran passes, and live as long as the result.
+    pub unsafe fn of(descriptor: *const Descriptor) -> Result<Contiguous<'a>, Trouble> {
         // SAFETY: the caller vouches for the descriptor, and the array for its elements.
         unsafe {
             let Some(array) = Descriptor::with_gaps(descriptor)? else {
@@ -205,24 +206,21 @@ impl Contiguous {
             array.for_each(|element, _| {
                 copy.extend_from_slice(std::slice::from_raw_parts(element, array.element));
             });
-            Ok(Contiguous { address: copy.as_mut_ptr().cast(), copy: Some(copy) })
+            Ok(Contiguous { address: copy.as_mut_ptr().cast(), copy: Some((array, copy)) })
         }
     }
 
     /// Copies what was received back into the buffer that this was made of.
     ///
     /// # Safety
-    /// `descriptor` must be that of the buffer.
-    pub unsafe fn write_back(&self, descriptor: *const Descriptor) {
-        let Some(copy) = &self.copy else {
-            return;
-        };
-        // SAFETY: the caller vouches for the descriptor, and so the copy has all elements.
-        unsafe {
-            if let Ok(Some(array)) = Descriptor::with_gaps(descriptor) {
-                let copy = copy.as_ptr();
-                array.for_each(|element, place| std::ptr::copy_nonoverlapping(copy.add(place), element, array.element));
-            }
+    /// The buffer must be writable.
+    pub unsafe fn write_back(&self) {
+        if let Some((array, copy)) = &self.copy {
+            let copy = copy.as_ptr();
+            // SAFETY: the caller vouches for the buffer; the copy has all of its elements.
+            array.for_each(|element, place| unsafe {
+                std::ptr::copy_nonoverlapping(copy.add(place), element, array.element);
+            });
         }
     }
 }
