@@ -40,8 +40,11 @@ static void still_works(int line) {
 static void collective_arguments(void) {
   int buffer[4] = {1, 2, 3, 4}, result[4] = {-1, -1, -1, -1}, one[2] = {1, 1}, bad[2] = {1, -7}, displs[2] = {0, 1};
   MPI_Aint bytes[2] = {0, 4};
-  MPI_Datatype types[2] = {MPI_INT, MPI_INT}, half[2] = {MPI_INT, MPI_DATATYPE_NULL}, raw[2], uncommitted;
+  MPI_Datatype types[2] = {MPI_INT, MPI_INT}, half[2] = {MPI_INT, MPI_DATATYPE_NULL}, raw[2], uncommitted, inner;
   MPI_Type_contiguous(1, MPI_INT, &uncommitted);
+  /* begins a little behind its address */
+  MPI_Type_create_subarray(1, (int[]){4}, (int[]){2}, (int[]){1}, MPI_ORDER_C, MPI_INT, &inner);
+  MPI_Type_commit(&inner);
   raw[0] = MPI_INT, raw[1] = uncommitted;
 
   HANDLED(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, result, bad, displs, MPI_INT, comm), MPI_ERR_COUNT, "MPIX_Neighbor_alltoallv: recvcounts[1] = -7 is negative");
@@ -63,7 +66,11 @@ static void collective_arguments(void) {
   HANDLED(MPIX_Neighbor_alltoallv(NULL, one, further, MPI_INT, result, one, displs, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is NULL, but a block of 1 elements lies there");
   HANDLED(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, NULL, one, further, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is NULL, but a block of 1 elements lies there");
   HANDLED(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, NULL, one, displs, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is NULL, but a block of 1 elements lies there");
+  HANDLED(MPIX_Neighbor_alltoall(NULL, 1, inner, result, 2, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is NULL, but a block of 1 elements lies there");
+  HANDLED(MPIX_Neighbor_alltoall(buffer, 2, MPI_INT, NULL, 1, inner, comm), MPI_ERR_BUFFER, "recvbuf is NULL, but a block of 1 elements lies there");
   HANDLED(MPIX_Neighbor_reduce(buffer, 1, MPI_INT, result, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "op is MPI_OP_NULL");
+  HANDLED(MPIX_Neighbor_reduce(buffer, 1, MPI_INT, result, 1, MPI_INT, MPI_REPLACE, comm), MPI_ERR_OP, "op does not work on recvtype: it is for windows alone");
+  HANDLED(MPIX_Neighbor_reduce(buffer, 1, MPI_INT, result, 1, MPI_INT, MPI_NO_OP, comm), MPI_ERR_OP, "op does not work on recvtype: it is for windows alone");
   HANDLED(MPIX_Neighbor_reduce(buffer, 1, MPI_FLOAT, result, 1, MPI_FLOAT, MPI_BAND, comm), MPI_ERR_OP, "op does not work on recvtype");
   /* two sources: one block is buffered */
   HANDLED(MPIX_Neighbor_reduce_c(buffer, 1, MPI_SHORT, result, (MPI_Count)1 << 58, MPI_SHORT, MPI_SUM, comm), MPI_ERR_NO_MEM, "no memory for a temporary buffer of");
@@ -93,7 +100,7 @@ static void collective_arguments(void) {
   MPI_Aint anywhere[2] = {0, (MPI_Aint)1 << 61};
   if (n == 1) OK(MPIX_Neighbor_alltoallv_c(buffer, few, anywhere, MPI_INT, result, few, anywhere, MPI_INT, comm));
   else OK(MPIX_Neighbor_alltoallv_c(buffer, (MPI_Count[]){0, 0}, anywhere, MPI_INT, result, (MPI_Count[]){0, 0}, anywhere, MPI_INT, comm));
-  MPI_Type_free(&uncommitted);
+  MPI_Type_free(&uncommitted), MPI_Type_free(&inner);
   still_works(__LINE__);
 }
 

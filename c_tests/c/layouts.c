@@ -2,12 +2,27 @@
    edges and to a neighbor, in exchanges of one field and of several that travel as one message.
    What must arrive is what MPI_Pack makes of the sender's block and MPI_Unpack of that at the
    receiver. */
+#define _GNU_SOURCE
 #include "test.h"
+#include "allocations.h"
 
 /* of an element: bytes of data, and bytes from its first one to its last one */
 enum { LONGEST = 400, WIDEST = 1 << 13, EDGES = 4 };
 
 static int me;
+
+/* how often the library has asked how a type is made */
+static long contents;
+int MPI_Type_get_contents(MPI_Datatype type, int integers, int addresses, int types, int *i, MPI_Aint *a, MPI_Datatype *t) {
+  contents++;
+  return PMPI_Type_get_contents(type, integers, addresses, types, i, a, t);
+}
+#if MPI_VERSION >= 4
+int MPI_Type_get_contents_c(MPI_Datatype type, MPI_Count integers, MPI_Count addresses, MPI_Count counts, MPI_Count types, int *i, MPI_Aint *a, MPI_Count *c, MPI_Datatype *t) {
+  contents++;
+  return PMPI_Type_get_contents_c(type, integers, addresses, counts, types, i, a, c, t);
+}
+#endif
 
 /* a buffer in which `count` elements lie somewhere in the middle */
 typedef struct {
@@ -323,6 +338,50 @@ static void many_pieces(MPI_Comm comm) {
   free(displs), free(from), free(into);
 }
 
+/* a block of one type from the process to itself, of no elements: what decodes it copies nothing */
+static void nothing(const char *what, MPI_Datatype type, MPI_Comm comm) {
+  int none = 0;
+  MPI_Type_commit(&type);
+  contents = 0;
+  OK(MPIX_Neighbor_alltoall(&none, 0, type, &none, 0, type, comm));
+  CHECK(contents < 300000, "%s: MPI was asked %ld times how a type is made", what, contents);
+  MPI_Type_free(&type);
+}
+
+/* types that are not taken apart to their end: of many parts with many irregular pieces each; of
+   two equal parts, each of which has two, and so on; and of one within another, deep */
+static void endless(MPI_Comm comm) {
+  enum { PIECES = 60000, PARTS = 64, LEVELS = 20, DEPTH = 12000 };
+  int *displs = malloc(PIECES * sizeof(int)), lengths[PARTS];
+  MPI_Aint at[PARTS], lb, extent;
+  MPI_Datatype part, type, parts[PARTS];
+  for (int i = 0; i < PIECES; i++) displs[i] = 3 * i + (int)(mix(i) % 2);
+  MPI_Type_create_indexed_block(PIECES, 1, displs, MPI_INT, &part);
+  for (int k = 0; k < PARTS; k++) lengths[k] = 1, at[k] = 12L * PIECES * k, parts[k] = part;
+  MPI_Type_create_struct(PARTS, lengths, at, parts, &type);
+  MPI_Type_free(&part);
+  by_us = (allocations){0, 0}, counting = 1;
+  nothing("many parts of many pieces", type, comm);
+  counting = 0;
+  CHECK(by_us.bytes < 64 << 20, "%ld bytes to take a type apart", by_us.bytes);
+  MPI_Type_contiguous(2, MPI_INT, &part);
+  for (int level = 0; level < LEVELS; level++) {
+    MPI_Type_get_extent(part, &lb, &extent);
+    MPI_Type_create_struct(2, (int[]){1, 1}, (MPI_Aint[]){0, extent}, (MPI_Datatype[]){part, part}, &type);
+    MPI_Type_free(&part);
+    part = type;
+  }
+  nothing("two parts of two parts", part, comm);
+  MPI_Type_contiguous(2, MPI_INT, &part);
+  for (int level = 0; level < DEPTH; level++) {
+    MPI_Type_dup(part, &type);
+    MPI_Type_free(&part);
+    part = type;
+  }
+  nothing("duplicates of duplicates", part, comm);
+  free(displs);
+}
+
 /* types of pairs have holes, and structures of several types too */
 static void mixed(MPI_Comm comm) {
   struct {
@@ -403,6 +462,7 @@ int main(int argc, char **argv) {
   for (uint64_t i = 0; i < 240; i++) exchange(i, 1 + (int)(i % 3 == 2), MPI_COMM_WORLD);
   handles_come_back(MPI_COMM_WORLD);
   many_pieces(MPI_COMM_WORLD);
+  endless(MPI_COMM_WORLD);
   mixed(MPI_COMM_WORLD);
   if (test_size == 2) half_an_element(other, "shared"), half_an_element(other, "messages"), half_an_element(other, "rma");
   return test_finish();

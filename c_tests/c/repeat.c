@@ -385,6 +385,34 @@ static void patterns(form f) {
   uncommitted(f, 0);
 }
 
+/* requests with datatypes, and calls of several fields, between calls whose datatypes stay known */
+static void beside_requests(void) {
+  int in_calls = 0;
+  /* what has been called before is forgotten */
+  set();
+  for (int i = 0; i < 60; i++) {
+    MPIX_Request request;
+    const void *from[2] = {send_arena[2], send_arena[3]};
+    void *into[2] = {recv_arena[2], recv_arena[3]};
+    int lengths[2][2 * EDGES];
+    MPI_Aint places[2][2 * EDGES];
+    MPI_Datatype kinds[2][2 * EDGES];
+    for (int side = 0; side < 2; side++)
+      for (int k = 0; k < 2 * EDGES; k++) lengths[side][k] = counts[side][k % EDGES], places[side][k] = displs[side][k % EDGES], kinds[side][k] = types[side][k % EDGES];
+    prepare(1, ++calls);
+    OK(MPIX_Ineighbor_alltoallw(send_arena[1], counts[0], displs[0], types[0], recv_arena[1], counts[1], displs[1], types[1], comm, &request));
+    OK(MPIX_Request_wait(&request));
+    check("request", ALLTOALLW, 1, calls, __LINE__);
+    prepare(2, ++calls), prepare(3, calls);
+    OK(MPIX_Neighbor_alltoallw_fields(2, from, lengths[0], places[0], kinds[0], into, lengths[1], places[1], kinds[1], comm));
+    check("first field", ALLTOALLW, 2, calls, __LINE__), check("second field", ALLTOALLW, 3, calls, __LINE__);
+    int before = asked;
+    CALL("beside requests", ALLTOALLW, 0);
+    if (i > 40) in_calls += asked - before;
+  }
+  CHECK(in_calls == 0 || forgets(), "beside requests MPI was asked %d times about types that stay", in_calls);
+}
+
 int main(int argc, char **argv) {
   if (getenv("TEST_THREADS")) {
     int several = test_init_threads(&argc, &argv);
@@ -406,6 +434,7 @@ int main(int argc, char **argv) {
   set();
   for (uint64_t seed = 0; seed < 8; seed++) script(seed, 150);
   for (form f = 0; f < FORMS; f++) patterns(f);
+  beside_requests();
   elsewhere();
   CHECK(handles_back > 0, "no handle came back");
   for (int side = 0; side < 2; side++)

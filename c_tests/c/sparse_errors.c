@@ -72,10 +72,11 @@ typedef struct {
   MPIX_Sparse_result *result;
 } arguments;
 
-static MPI_Datatype uncommitted;
+/* the second one begins a little behind its address, and has gaps */
+static MPI_Datatype uncommitted, gaps;
 static MPIX_Sparse_result untouched;
 
-enum { KINDS = 14 };
+enum { KINDS = 15 };
 static void spoil(arguments *a, int kind, int *class, char *text, size_t room) {
   *class = MPI_ERR_ARG;
   switch (kind) {
@@ -93,6 +94,7 @@ static void spoil(arguments *a, int kind, int *class, char *text, size_t room) {
     case 11: a->recvtype = uncommitted, *class = MPI_ERR_TYPE, snprintf(text, room, "recvtype cannot be used"); break;
     case 12: a->ntargets = -5, snprintf(text, room, "ntargets = -5 is negative"); break;
     case 13: a->result = NULL, snprintf(text, room, "result is NULL"); break;
+    case 14: a->sendbuf = NULL, a->sendtype = gaps, *class = MPI_ERR_BUFFER, snprintf(text, room, "sendbuf is NULL, but a block of 8 elements lies there"); break;
   }
 }
 
@@ -622,6 +624,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(comm, errhandler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
   MPI_Type_contiguous(1, MPI_BYTE, &uncommitted);
+  MPI_Type_create_hindexed_block(2, 1, (MPI_Aint[]){8, 12}, MPI_BYTE, &gaps);
+  MPI_Type_commit(&gaps);
   for (int p = 0; p < PROTOCOLS; p++) {
     protocol = protocols[p];
     for (int kind = 0; kind < KINDS; kind++)
@@ -644,7 +648,7 @@ int main(int argc, char **argv) {
   wrong_communicators(errhandler);
   environment(errhandler);
   still_works();
-  MPI_Type_free(&uncommitted);
+  MPI_Type_free(&uncommitted), MPI_Type_free(&gaps);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_free(&elsewhere);
   MPI_Comm_free(&comm);

@@ -124,7 +124,7 @@ unsafe fn other_than_run(
         match mode {
             Mode::Blocking if bound.verifies() => Request::verified(bound, comm.raw(), fields, count),
             Mode::Blocking => {
-                let mut request = Request::new(bound, comm.raw(), fields?, rule(bound.hints().fuse), Lifetime::Once)?;
+                let mut request = Request::new(bound, comm.raw(), fields?, rule(bound.hints().fuse), Lifetime::InCall)?;
                 request.begin()?;
                 request.wait()
             }

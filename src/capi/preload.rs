@@ -181,7 +181,7 @@ pub unsafe fn lacks_memory(base: *const c_void, at: *const c_void, datatype: MPI
     }
     // SAFETY: the caller vouches for the handle, which does not leave this function.
     let datatype = unsafe { Datatype::from_raw(datatype) };
-    catch(|| datatype.map_or(Ok(true), check::has_data_at_its_address)).unwrap_or(true)
+    catch(|| datatype.map_or(Ok(true), check::has_data_near_its_address)).unwrap_or(true)
 }
 
 /// # Safety

@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Names, RECV, SEND, Shape};
+use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Names, RECV, SEND, Shape, enlarge};
 use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
@@ -260,7 +260,7 @@ impl JoinedSide {
                 side.push(first.count, first.at.addr().cast_signed(), first.datatype, false);
             } else if on_device || bytes <= SHORT {
                 let begin = side.buffer.len().next_multiple_of(LINE);
-                side.buffer.resize(begin + to_usize(bytes), 0);
+                enlarge(&mut side.buffer, begin + to_usize(bytes))?;
                 let mut at = begin;
                 for (block, length) in blocks {
                     let bytes = at..at + to_usize(length);

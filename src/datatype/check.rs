@@ -49,17 +49,17 @@ pub fn is_null(block: &Located, side: &Blocks) -> bool {
     side.base.is_null() && (is_near_null(block.at.cast()) || matches!(side.shape, Shape::One { .. } | Shape::Equal { .. }))
 }
 
-/// True if an element has data at its own address. One with absolute addresses (`MPI_BOTTOM`) has
+/// True if an element has data near its own address. One with absolute addresses (`MPI_BOTTOM`) has
 /// none there.
-pub fn has_data_at_its_address(datatype: Datatype) -> Result<bool> {
+pub fn has_data_near_its_address(datatype: Datatype) -> Result<bool> {
     let ((true_lb, _), size) = (datatype.true_extent()?, datatype.size()?);
-    Ok(true_lb == 0 && size > 0)
+    Ok(size > 0 && true_lb.unsigned_abs() < PAGE as u64)
 }
 
 /// Fails if a block of a null buffer has data there.
 #[inline]
 pub fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
-    if is_null(block, side) && block.count > 0 && has_data_at_its_address(block.datatype)? {
+    if is_null(block, side) && block.count > 0 && has_data_near_its_address(block.datatype)? {
         return Err(Error::NullBuffer { argument: side.buffer_argument(), count: block.count }.into());
     }
     Ok(())

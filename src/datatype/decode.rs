@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::mpi::Datatype;
 use crate::mpi::attribute::TypeKey;
 use crate::mpi::datatype::Owned;
-use crate::mpi::envelope::{Combiner, Envelope, Numbers, distributions, order_fortran};
+use crate::mpi::envelope::{Combiner, Envelope, Numbers, Search, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::{to_int, to_usize};
 
@@ -87,7 +87,7 @@ impl Decodings {
         if let Some(position) = self.find(datatype) {
             return Ok(position);
         }
-        self.predefined.push((datatype, typemap_of(pieces_of(predefined)?, datatype)?));
+        self.predefined.push((datatype, typemap_of(pieces_of_predefined(datatype)?, datatype)?));
         Ok(self.predefined.len() - 1)
     }
 
@@ -108,9 +108,9 @@ impl Decodings {
                     let construction = Construction { combiner, numbers, parts: positions };
                     return self.decode_made(construction, datatype, parts).map(|map| (map, true));
                 }
-                pieces_of_made(combiner, &numbers, parts)?
+                pieces_of_made(combiner, &numbers, parts, &mut Search::default())?
             }
-            _ => pieces_of(envelope)?,
+            _ => pieces_of(envelope, &mut Search::default())?,
         };
         typemap_of(pieces, datatype).map(|map| (map, false))
     }
@@ -123,7 +123,8 @@ impl Decodings {
         {
             return Ok(map.clone());
         }
-        let map = typemap_of(pieces_of_made(construction.combiner, &construction.numbers, parts)?, datatype)?;
+        let Construction { combiner, numbers, .. } = &construction;
+        let map = typemap_of(pieces_of_made(*combiner, numbers, parts, &mut Search::default())?, datatype)?;
         self.made.resize_with(Construction::MOST, || None);
         self.made[place] = Some((construction, map.clone()));
         Ok(map)
@@ -165,7 +166,7 @@ impl Freed {
         let (map, is_kept) = decodings.decode(&envelope)?;
         if watches || !is_kept {
             // SAFETY: the datatype has no earlier value.
-            unsafe { KEPT.set(datatype, Kept { map: map.clone(), twin: Mutex::default(), freed: Arc::clone(self) })? };
+            unsafe { KEPT.set(datatype, Kept { map: map.clone(), twin: Mutex::default(), freed: Some(Arc::clone(self)) })? };
         }
         Ok(map)
     }
@@ -183,6 +184,10 @@ impl Freed {
             return Ok(twin);
         }
         let made = Arc::new(Owned::twin(datatype)?);
+        // It has the same map. Nothing else counts on it once it is freed: who uses it forgets all
+        // datatypes before another call.
+        // SAFETY: a datatype that lives, and has no earlier value.
+        unsafe { KEPT.set(made.lend(), Kept { map: kept.map.clone(), twin: Mutex::default(), freed: None })? };
         *twin = Arc::downgrade(&made);
         Ok(made)
     }
@@ -219,14 +224,17 @@ struct Kept {
     map: Decoded,
     /// See [`Freed::twin`]. Not owned: MPI keeps the datatype, with its attributes, for its twin.
     twin: Mutex<Weak<Owned>>,
-    freed: Arc<Freed>,
+    /// Counts when the datatype is freed; `None` for a twin.
+    freed: Option<Arc<Freed>>,
 }
 
 static KEPT: TypeKey<Kept> = TypeKey::new();
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        self.freed.count.fetch_add(1, Ordering::Release);
+        if let Some(freed) = &self.freed {
+            freed.count.fetch_add(1, Ordering::Release);
+        }
     }
 }
 
@@ -242,16 +250,12 @@ fn typemap_of(pieces: Option<Pieces>, datatype: Datatype) -> Result<Decoded> {
 }
 
 /// Returns the pieces of an element.
-fn pieces_of(envelope: &Envelope) -> Result<Option<Pieces>> {
+fn pieces_of(envelope: &Envelope, search: &mut Search) -> Result<Option<Pieces>> {
     match envelope.combiner {
         None => Ok(None),
         Some(combiner) if combiner.is_predefined() => pieces_of_predefined(envelope.datatype()),
         Some(_) if envelope.longest() > to_int::<i64>(4 * MOST_PIECES) => Ok(None),
-        Some(combiner) => {
-            let (numbers, parts) = envelope.contents()?;
-            // SAFETY: they are used while `parts` lives.
-            pieces_of_made(combiner, &numbers, unsafe { parts.lend() })
-        }
+        Some(combiner) => search.within(envelope, |search, numbers, parts| pieces_of_made(combiner, numbers, parts, search)),
     }
 }
 
@@ -262,11 +266,23 @@ fn pieces_of_predefined(datatype: Datatype) -> Result<Option<Pieces>> {
     Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes))
 }
 
-/// Returns the pieces of an element of a datatype that `combiner` made of these parts.
-fn pieces_of_made(combiner: Combiner, numbers: &[i64], parts: &[Envelope]) -> Result<Option<Pieces>> {
+/// Returns the pieces of an element of a datatype that `combiner` made of these parts. Stops where
+/// they are too many.
+fn pieces_of_made(combiner: Combiner, numbers: &[i64], parts: &[Envelope], search: &mut Search) -> Result<Option<Pieces>> {
     let mut elements = SmallVec::<[_; 1]>::with_capacity(parts.len());
-    for part in parts {
-        elements.push((pieces_of(part)?, part.datatype().extent()?));
+    let mut sum = 0;
+    for (k, part) in parts.iter().enumerate() {
+        if combiner.leaves_out(k, numbers) {
+            elements.push((Pieces::default(), 0));
+            continue;
+        }
+        let Some(pieces) = pieces_of(part, search)? else { return Ok(None) };
+        sum += pieces.len();
+        // one piece of each may continue the one before it
+        if sum > MOST_PIECES + parts.len() {
+            return Ok(None);
+        }
+        elements.push((pieces, part.datatype().extent()?));
     }
     Ok(flatten(combiner, numbers, &elements))
 }
@@ -275,41 +291,41 @@ fn pieces_of_made(combiner: Combiner, numbers: &[i64], parts: &[Envelope]) -> Re
 /// or if MPI does not tell.
 pub fn basic(datatype: Datatype) -> Result<Option<Datatype>> {
     let mut found = None;
-    Ok(if find_basic(&Envelope::of(datatype)?, &mut found)? { found } else { None })
+    let is_of_one = find_basic(&Envelope::of(datatype)?, &mut found, &mut Search::default())?;
+    Ok(is_of_one.and(found))
 }
 
-/// Notes the predefined datatype that all data of a datatype is of. Returns false if it is not of
+/// Notes the predefined datatype that all data of a datatype is of. Returns `None` if it is not of
 /// one, or not of the one that was `found` before.
-fn find_basic(envelope: &Envelope, found: &mut Option<Datatype>) -> Result<bool> {
-    let Some(combiner) = envelope.combiner else { return Ok(false) };
+fn find_basic(envelope: &Envelope, found: &mut Option<Datatype>, search: &mut Search) -> Result<Option<()>> {
+    let Some(combiner) = envelope.combiner else { return Ok(None) };
     if combiner.is_predefined() {
-        return Ok(*found.get_or_insert(envelope.datatype()) == envelope.datatype());
+        return Ok((*found.get_or_insert(envelope.datatype()) == envelope.datatype()).then_some(()));
     }
-    let (numbers, parts) = envelope.contents()?;
-    // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody frees.
-    for (k, part) in unsafe { parts.lend() }.iter().enumerate() {
-        let is_empty = matches!(combiner, Combiner::Struct | Combiner::StructInteger) && numbers.get(1 + k) == Some(&0);
-        if !is_empty && part.datatype().size()? > 0 && !find_basic(part, found)? {
-            return Ok(false);
+    search.within(envelope, |search, numbers, parts| {
+        for (k, part) in parts.iter().enumerate() {
+            let is_empty = combiner.leaves_out(k, numbers) || part.datatype().size()? == 0;
+            if !is_empty && find_basic(part, found, search)?.is_none() {
+                return Ok(None);
+            }
         }
-    }
-    Ok(true)
+        Ok(Some(()))
+    })
 }
 
 /// Returns the pieces of a datatype that `combiner` made of `elements`, each with its extent, and
 /// of these numbers. Returns `None` if it has no typemap.
-fn flatten(combiner: Combiner, numbers: &[i64], elements: &[(Option<Pieces>, i64)]) -> Option<Pieces> {
+fn flatten(combiner: Combiner, numbers: &[i64], elements: &[(Pieces, i64)]) -> Option<Pieces> {
     let number = |k: usize| numbers.get(k).copied();
-    let single = || elements.first().and_then(|(pieces, extent)| Some((pieces.as_ref()?, *extent)));
+    let single = || elements.first().map(|(pieces, extent)| (pieces, *extent));
     // `count` blocks, each with its length, displacement in bytes, and index in `elements`
     let blocks = |count: i64, block: &dyn Fn(usize) -> Option<(i64, i64, usize)>| {
         let mut all = Pieces::default();
         for k in 0..usize::try_from(count).ok()? {
             let (length, displacement, element) = block(k)?;
             let (pieces, extent) = elements.get(element)?;
-            // an empty block may have any datatype
             if length > 0 {
-                all.append(&pieces.clone()?.repeated(length, *extent)?, displacement)?;
+                all.append(&pieces.clone().repeated(length, *extent)?, displacement)?;
             }
         }
         Some(all.regular())

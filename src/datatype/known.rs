@@ -87,10 +87,13 @@ impl Known {
         self.recent.typemap(datatype)
     }
 
-    /// Forgets all typemaps. `watches`: true if MPI is to tell when a datatype is freed that is
-    /// looked up from now on. Otherwise a lookup costs less, and the typemaps must be forgotten
-    /// before another call.
+    /// Forgets all typemaps, and extents of derived datatypes. `watches`: true if MPI is to tell
+    /// when a datatype is freed that is looked up from now on. Otherwise a lookup costs less, and
+    /// the typemaps must be forgotten before another call.
     pub fn forget(&self, watches: bool) {
+        for last in &self.last {
+            last.set(last.get().filter(|(_, kind)| matches!(kind, Kind::Predefined { .. })));
+        }
         self.recent.list.borrow_mut().clear();
         self.recent.unwatched.set(!watches);
     }

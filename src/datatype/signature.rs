@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::mpi::Datatype;
-use crate::mpi::envelope::{Combiner, Envelope};
+use crate::mpi::envelope::{Combiner, Envelope, Search};
 use crate::mpi::op;
 
 /// Where the polynomial is evaluated: an odd number, so that it has an inverse.
@@ -22,16 +22,17 @@ pub struct Signature {
 impl Signature {
     const EMPTY: Signature = Signature { sum: 0, power: 1 };
 
-    /// Returns a datatype's signature, or `None` if MPI does not tell how it was made.
+    /// Returns a datatype's signature, or `None` if MPI does not tell how it was made, or if it has
+    /// too many parts, or parts nested too deep.
     ///
     /// Predefined datatypes count as the same if they have the same size and are of one kind, in
     /// whatever language: integers with and without sign, real and complex numbers, and each kind
     /// of pair. All others, such as characters and bytes, are one kind.
     pub fn of(datatype: Datatype) -> Result<Option<Signature>> {
-        Signature::of_part(&Envelope::of(datatype)?)
+        Signature::of_part(&Envelope::of(datatype)?, &mut Search::default())
     }
 
-    fn of_part(envelope: &Envelope) -> Result<Option<Signature>> {
+    fn of_part(envelope: &Envelope, search: &mut Search) -> Result<Option<Signature>> {
         let Some(combiner) = envelope.combiner else { return Ok(None) };
         let datatype = envelope.datatype();
         if combiner.is_predefined() {
@@ -39,22 +40,22 @@ impl Signature {
         }
         let size = datatype.size()?;
         let is_struct = matches!(combiner, Combiner::Struct | Combiner::StructInteger);
-        let (numbers, parts) = envelope.contents()?;
-        let mut all = Signature::EMPTY;
-        // SAFETY: they are used while `parts` lives.
-        for (k, part) in unsafe { parts.lend() }.iter().enumerate() {
-            let part_size = part.datatype().size()?;
-            if part_size == 0 {
-                continue;
+        search.within(envelope, |search, numbers, parts| {
+            let mut all = Signature::EMPTY;
+            for (k, part) in parts.iter().enumerate() {
+                let part_size = part.datatype().size()?;
+                if part_size == 0 {
+                    continue;
+                }
+                // all but structures repeat one datatype
+                let times = if is_struct { numbers.get(1 + k).copied().unwrap_or(0) } else { size / part_size };
+                if times > 0 {
+                    let Some(one) = Signature::of_part(part, search)? else { return Ok(None) };
+                    all = all.then(one.repeated(times.unsigned_abs()));
+                }
             }
-            // all but structures repeat one datatype
-            let times = if is_struct { numbers.get(1 + k).copied().unwrap_or(0) } else { size / part_size };
-            if times > 0 {
-                let Some(one) = Signature::of_part(part)? else { return Ok(None) };
-                all = all.then(one.repeated(times.unsigned_abs()));
-            }
-        }
-        Ok(Some(all))
+            Ok(Some(all))
+        })
     }
 
     fn of_one(kind: i32, size: i64) -> Signature {

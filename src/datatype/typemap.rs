@@ -139,6 +139,11 @@ impl Pieces {
         self
     }
 
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     fn checked_bytes(&self) -> Option<usize> {
         self.0.iter().try_fold(0usize, |sum, nest| sum.checked_add(nest.bytes()))
     }

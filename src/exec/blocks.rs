@@ -156,8 +156,11 @@ impl MessageBlock {
     }
 
     fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
+        if self.bytes == 0 {
+            self.packing = Packing::Contiguous(0);
+            return Ok(());
+        }
         self.packing = match layout(located, known)? {
-            _ if self.bytes == 0 => Packing::Contiguous(0),
             Some(layout) => match layout.contiguous() {
                 Some(offset) => Packing::Contiguous(to_int(offset)),
                 None => Packing::Layout(layout),

@@ -75,6 +75,12 @@ impl Combiner {
         Combiner::ValueIndex,
     ];
 
+    /// Returns true if an element has no data of a part: a structure has empty blocks, which may be
+    /// of any datatype. `numbers`: the arguments of the constructor.
+    pub fn leaves_out(self, part: usize, numbers: &[i64]) -> bool {
+        matches!(self, Combiner::Struct | Combiner::StructInteger) && numbers.get(1 + part) == Some(&0)
+    }
+
     /// Returns true for datatypes that cannot be freed.
     pub fn is_predefined(self) -> bool {
         use Combiner::{F90Complex, F90Integer, F90Real, Named, ValueIndex};
@@ -188,6 +194,41 @@ impl Drop for Parts {
             // reported.
             unsafe { mpi_sys::MPI_Type_free(&mut part.datatype.raw()) };
         }
+    }
+}
+
+/// A search through the parts of a datatype, and theirs. It goes so far and no further: programs
+/// nest datatypes as deep as they like, and one of two equal parts, of which each has two, has a
+/// million after twenty levels.
+#[derive(Default)]
+pub struct Search {
+    depth: usize,
+    /// Parts that were found.
+    seen: usize,
+}
+
+impl Search {
+    const DEEPEST: usize = 128;
+    const MOST_PARTS: usize = 1 << 18;
+
+    /// Calls `look` with the constructor's arguments and the parts of a datatype, which must not be
+    /// used afterwards. Returns `None` if the search does not go so far.
+    pub fn within<T>(
+        &mut self,
+        made: &Envelope,
+        look: impl FnOnce(&mut Search, &[i64], &[Envelope]) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let [.., parts] = made.numbers;
+        self.seen = self.seen.saturating_add(to_usize(parts));
+        if self.depth == Search::DEEPEST || self.seen > Search::MOST_PARTS {
+            return Ok(None);
+        }
+        let (numbers, parts) = made.contents()?;
+        self.depth += 1;
+        // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody frees.
+        let found = look(self, &numbers, unsafe { parts.lend() });
+        self.depth -= 1;
+        found
     }
 }
 

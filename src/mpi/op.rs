@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::comm::Owned as Comm;
 use super::datatype::Datatype;
-use super::{MPI_Datatype, MPI_Op, check};
+use super::{MPI_Datatype, MPI_Op, check, text_of};
 use crate::error::Result;
 use crate::util::cast::{to_int, to_offset};
 
@@ -91,10 +91,15 @@ impl Op {
         Ok(commutes != 0)
     }
 
-    /// Fails if the operator does not work on the datatype: a reduction of no elements makes MPI
-    /// check it. `self_comm` must hold only this process. (`MPI_Reduce_local` has no communicator
-    /// and would call the error handler of `MPI_COMM_WORLD`.)
-    pub fn check_type(self, datatype: Datatype, self_comm: &Comm) -> Result<()> {
+    /// Fails, and says why, if the operator is none for reductions, or does not work on the
+    /// datatype: a reduction of no elements makes MPI check that. `self_comm` must hold only this
+    /// process. (`MPI_Reduce_local` has no communicator and would call the error handler of
+    /// `MPI_COMM_WORLD`.)
+    pub fn check_type(self, datatype: Datatype, self_comm: &Comm) -> std::result::Result<(), String> {
+        // MPICH copies by them
+        if self.kind() == Kind::Windows {
+            return Err("it is for windows alone".into());
+        }
         // a communicator takes one collective at a time, and several threads may get here
         static CHECKING: Mutex<()> = Mutex::new(());
         let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +108,7 @@ impl Op {
         let (into, datatype) = (at.wrapping_byte_add(4), datatype.raw());
         // SAFETY: live handles; no element is read or written.
         let rc = unsafe { mpi_sys::MPI_Allreduce(at, into, 0, datatype, self.0, self_comm.raw()) };
-        check(rc, "MPI_Allreduce")
+        check(rc, "MPI_Allreduce").map_err(|e| text_of(*e))
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::capi::args;
 use crate::datatype::buffers::{Blocks, Entry, Names, RECV, SEND, Shape, length};
-use crate::datatype::check::is_null;
+use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
@@ -274,9 +274,7 @@ impl SendSide {
                 let Some(target) = target.rank else { continue };
                 let at = blocks.locate(i)?;
                 let bytes = length(at.count, size, || blocks.count_argument(i))?;
-                if is_null(&at, &blocks) && bytes > 0 && dense {
-                    return Err(Error::NullBuffer { argument: Argument::new(SEND.buffer), count: at.count }.into());
-                }
+                refuse_null(&at, &blocks)?;
                 let block = Block { at: at.at, count: at.count, datatype: at.datatype };
                 let device = devices.as_ref().map_or(Ok(false), |devices| devices.hold_block(&block))?;
                 list.push(Outgoing { target, block, bytes: bytes as u64, device });

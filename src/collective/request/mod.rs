@@ -61,7 +61,7 @@ impl Request {
         rule: Rule,
         lifetime: Lifetime,
     ) -> Result<Request> {
-        let persistent = lifetime != Lifetime::Once;
+        let persistent = lifetime.is_persistent();
         device::look();
         // SAFETY: the caller vouches for the buffers.
         unsafe {

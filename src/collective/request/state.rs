@@ -26,6 +26,8 @@ pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
 /// How often a request can be started, and which starts match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
+    /// Once, and complete before the call returns that has the arguments.
+    InCall,
     /// Once.
     Once,
     /// Any number of times; all starts on the communicator match in order.
@@ -33,6 +35,13 @@ pub enum Lifetime {
     /// Any number of times; its starts match only with one another. Where collectives are verified,
     /// they are found not to match if they stand in another order.
     PrivateMatching,
+}
+
+impl Lifetime {
+    /// True if the request can be started again.
+    pub fn is_persistent(self) -> bool {
+        matches!(self, Lifetime::Persistent | Lifetime::PrivateMatching)
+    }
 }
 
 /// The answer to a query for sources that have arrived.
@@ -376,7 +385,8 @@ impl State {
     pub unsafe fn unverified(bound: &BoundNeighborhood, fields: &[Buffers], rule: Rule, lifetime: Lifetime) -> Result<State> {
         let schedule = bound.schedule()?;
         let mut state = State::new(bound, &schedule, fields.len());
-        let (persistent, private) = (lifetime != Lifetime::Once, lifetime == Lifetime::PrivateMatching);
+        let (persistent, private) = (lifetime.is_persistent(), lifetime == Lifetime::PrivateMatching);
+        let outlives = lifetime != Lifetime::InCall;
         let capture = || -> Result<Vec<CapturedArguments>> {
             fields.iter().map(|f| CapturedArguments::of(f, bound.neighborhood(), bound.comm())).collect()
         };
@@ -386,7 +396,7 @@ impl State {
                 [] => return Ok(state),
                 [only] => {
                     let mut lease = bound.lend(only, private)?;
-                    if persistent || lease.executor.keeps_datatypes() {
+                    if persistent || outlives && lease.executor.keeps_datatypes() {
                         state.captured = capture()?;
                     }
                     let own = state.captured.first().map_or(*only, CapturedArguments::buffers);
@@ -394,8 +404,9 @@ impl State {
                     state.leases.push(lease);
                 }
                 _ => {
-                    let captured = capture()?;
-                    let own: Fields = captured.iter().map(CapturedArguments::buffers).collect();
+                    let captured = if outlives { capture()? } else { Vec::new() };
+                    let own: Fields =
+                        if outlives { captured.iter().map(CapturedArguments::buffers).collect() } else { fields.into() };
                     if schedule.algorithm().entry().forwards() {
                         state.bind_forwarded(bound, &own, private)?;
                     } else {

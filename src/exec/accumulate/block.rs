@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::exec::elements::Elements;
 use crate::exec::scratch::{Room, Scratch};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{Datatype, Op, op, text_of};
+use crate::mpi::{Datatype, Op, op};
 use crate::util::cast::{to_int, to_usize};
 
 /// Bytes that are packed, combined and unpacked at a time: they stay in the first cache.
@@ -292,11 +292,10 @@ fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm, refused
     // what has a typemap is counted when it is freed, or forgotten before the next call
     known.typemap(datatype)?;
     match op.kind() {
-        op::Kind::Windows => return Err(refused("it is for windows alone".into()).into()),
         _ if datatype.size()? == 0 => return Ok(Operands::Nothing),
-        op::Kind::Predefined => {}
+        op::Kind::Predefined | op::Kind::Windows => {}
         op::Kind::User => {
-            op.check_type(datatype, self_comm).map_err(|e| refused(text_of(*e)))?;
+            op.check_type(datatype, self_comm).map_err(&refused)?;
             return Ok(Operands::Whole);
         }
     }
@@ -304,7 +303,7 @@ fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm, refused
     let Some(basic) = basic else {
         return Err(refused("it is not made of one predefined datatype, which a predefined operator takes".into()).into());
     };
-    op.check_type(basic, self_comm).map_err(|e| refused(text_of(*e)))?;
+    op.check_type(basic, self_comm).map_err(&refused)?;
     Ok(match known.dense(basic)? {
         Some(size) => Operands::Dense(Elements::new(op, basic, to_usize(size))),
         None => Operands::Spread { datatype: basic, size: basic.size()?, extent: basic.extent()? },

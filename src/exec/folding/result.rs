@@ -74,7 +74,7 @@ impl Reduction {
                 .check_committed(comm.view())
                 .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: text_of(*e) })?;
             op.check_type(result.datatype, self_comm)
-                .map_err(|e| Error::Operator { argument: side.datatype_argument(0), text: text_of(*e) })?;
+                .map_err(|text| Error::Operator { argument: side.datatype_argument(0), text })?;
             self.accepted = Some((op, result.datatype));
             self.predefined = op::predefined(op, result.datatype);
         }

@@ -7,7 +7,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::scratch::{Places, Room};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{Datatype, Op, op, text_of};
+use crate::mpi::{Datatype, Op, op};
 use crate::schedule::Block;
 use crate::util::cast::to_usize;
 
@@ -112,7 +112,7 @@ impl P2p {
         let result = buffers.output.locate(0)?;
         if self.accepted.op != Some((op, result.datatype)) {
             op.check_type(result.datatype, self.self_comm()?)
-                .map_err(|e| Error::Operator { argument: buffers.output.datatype_argument(0), text: text_of(*e) })?;
+                .map_err(|text| Error::Operator { argument: buffers.output.datatype_argument(0), text })?;
             self.accepted.op = Some((op, result.datatype));
         }
         let extent = buffers.output.extent;
