@@ -1,11 +1,20 @@
 /* Calls whose messages and bytes are known, on three processes; c_tests/statistics compares them
    with what the library has counted. Environment: TEST_END = "kill": process 2 ends without a word
-   after its calls. TEST_CALLS: "few" leaves out what takes long. */
+   after its calls; "refuse": MPI refuses the report of process 1 to process 0; "compare": sparse
+   exchanges whose protocols are compared. */
 #include "test.h"
 
 #include <signal.h>
 
 enum { LONG = 100000 };
+
+/* the tag of reports */
+enum { REPORT = 31013 };
+static int refuses;
+int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (refuses && tag == REPORT && to == 0) return MPI_ERR_OTHER;
+  return PMPI_Isend(from, count, type, to, tag, comm, request);
+}
 
 /* so that no message finds an earlier one in its place, and waits for long */
 static void step(void) { MPI_Barrier(MPI_COMM_WORLD); }
@@ -53,6 +62,25 @@ int main(int argc, char **argv) {
   const char *end = getenv("TEST_END");
   int me = test_rank, right = (me + 1) % test_size, left = (me + test_size - 1) % test_size;
   int sources[2] = {left, right}, targets[2] = {right, left}, out[8] = {0}, in[8];
+
+  if (end != NULL && strcmp(end, "compare") == 0) {
+    MPIX_Sparse_result result;
+    for (int i = 0; i < 500; i++) {
+      OK(MPIX_Sparse_exchange_block(1, &right, out, 1, MPI_INT, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, &result));
+      OK(MPIX_Sparse_free(&result));
+    }
+    return test_finish();
+  }
+  if (end != NULL && strcmp(end, "refuse") == 0) {
+    MPI_Comm part, all = test_duplicate();
+    OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, all));
+    OK(MPI_Comm_split(MPI_COMM_WORLD, me > 0, 0, &part));
+    int other = me > 0 ? 2 - me : 0;
+    OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, part));
+    MPI_Comm_free(&part), MPI_Comm_free(&all);
+    refuses = me == 1;
+    return test_finish();
+  }
 
   /* set 1: a ring, by all forms */
   MPI_Comm ring = test_duplicate();

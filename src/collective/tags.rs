@@ -194,6 +194,11 @@ impl Tags {
         self.holding.store(held.len(), Ordering::Relaxed);
     }
 
+    /// True if rounds with any tag are still to be posted, so that a later number may be refused.
+    pub fn is_holding(&self) -> bool {
+        self.holding.load(Ordering::Relaxed) > 0
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<i32>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

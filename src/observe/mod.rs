@@ -8,6 +8,7 @@
 //! first when it is finalized, while messages can still be sent. See `report.rs` and `trace.rs` for
 //! what happens then.
 
+use std::fmt::Display;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
@@ -156,17 +157,18 @@ impl Sparse {
         record
     }
 
-    /// Begins an exchange.
-    pub fn begin(&mut self, protocol: &'static str, why: impl FnOnce() -> String) -> Exchange {
-        let record = match self.records.iter().find(|r| r.name == protocol) {
-            Some(record) => Arc::clone(record),
-            None => {
-                let record = self.observer.record(&self.group, protocol, Arc::default());
-                record.describe(format!("protocol {protocol}: {}", why()));
-                self.records.push(Arc::clone(&record));
-                record
-            }
-        };
+    /// Begins an exchange. `why` its protocol was chosen, if that is not what it was for the last
+    /// one.
+    pub fn begin(&mut self, protocol: &'static str, why: Option<impl Display>) -> Exchange {
+        let known = self.records.iter().find(|r| r.name == protocol).map(Arc::clone);
+        let record = known.unwrap_or_else(|| {
+            let record = self.observer.record(&self.group, protocol, Arc::default());
+            self.records.push(Arc::clone(&record));
+            record
+        });
+        if let Some(why) = why {
+            record.describe(format!("protocol {protocol}: {why}"));
+        }
         let before = [self.all[0].get(), self.all[1].get()];
         let operations = self.all[0].operations();
         Exchange { call: record.begin(), record, all: self.all.clone(), before, operations }

@@ -24,15 +24,16 @@ pub struct Observer {
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) records: Vec<Arc<Record>>,
-    /// Number of neighborhoods that each group of processes has set.
-    sets: HashMap<u64, u32>,
+    /// For each group of processes, how many neighborhoods it has set, and its members.
+    sets: HashMap<u64, (u32, Arc<[u32]>)>,
 }
 
 /// The processes of a communicator. All of them compute the same value without communicating.
 #[derive(Debug)]
 pub struct Group {
-    /// Ranks in `MPI_COMM_WORLD`, without processes of other worlds.
-    pub(super) members: Vec<u32>,
+    /// Ranks in `MPI_COMM_WORLD`, without processes of other worlds. The same list for all groups
+    /// of these processes.
+    pub(super) members: Arc<[u32]>,
     /// Number of all processes.
     pub(super) size: u32,
     /// Hash of the members.
@@ -99,11 +100,11 @@ impl Observer {
             let word = member.map_or(u64::MAX, |m| to_int::<u64>(m));
             hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
         }
-        let members: Vec<u32> = all.iter().flatten().map(|&m| to_u32(m)).collect();
+        let members = || all.iter().flatten().map(|&m| to_u32(m)).collect();
         let mut seen = lock(&self.seen);
-        let sets = seen.sets.entry(hash).or_default();
+        let (sets, members) = seen.sets.entry(hash).or_insert_with(|| (0, members()));
         *sets += 1;
-        Arc::new(Group { members, size: to_u32(all.len()), hash, number: *sets })
+        Arc::new(Group { members: Arc::clone(members), size: to_u32(all.len()), hash, number: *sets })
     }
 
     /// Makes a record of a group, whose messages by MPI `mpi` counts.
@@ -118,7 +119,10 @@ impl Observer {
             text: Mutex::default(),
             lane: self.lane.clone(),
         });
-        lock(&self.seen).records.push(Arc::clone(&record));
+        // the trace has each call for itself
+        if self.stats.is_some() {
+            lock(&self.seen).records.push(Arc::clone(&record));
+        }
         record
     }
 }

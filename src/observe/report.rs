@@ -125,11 +125,13 @@ fn groups(records: &[std::sync::Arc<Record>], me: u32) -> BTreeSet<u64> {
 fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeSet<u32>)> {
     let world = Comm::world();
     let mut letters: BTreeMap<u32, String> = BTreeMap::new();
-    let (mut table, mut expected) = (Table::new(), BTreeSet::new());
+    let (mut table, mut expected, mut led) = (Table::new(), BTreeSet::new(), BTreeSet::new());
     for record in records {
         let (leader, hash) = (record.group.leader(), record.group.hash);
         if leader == me {
-            expected.extend(record.group.members.iter().copied().filter(|&m| m != me));
+            if led.insert(hash) {
+                expected.extend(record.group.members.iter().copied().filter(|&m| m != me));
+            }
             enter(&mut table, hash, Row::of(record));
         } else {
             Row::of(record).write(hash, letters.entry(leader).or_default());
@@ -139,8 +141,11 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
     for (leader, letter) in letters {
         let block = bytes_at(letter.as_ptr(), letter.len() as u64);
         // SAFETY: the text stays until the message is complete, or is leaked.
-        let request = unsafe { message::send(Mode::Standard, &block, leader, TAG, &world) }?;
-        sends.push((request, letter, leader));
+        match unsafe { message::send(Mode::Standard, &block, leader, TAG, &world) } {
+            Ok(request) => sends.push((request, letter, leader)),
+            // the others get theirs
+            Err(e) => complain(&format!("process {me}: statistics for process {leader} are lost: {e}")),
+        }
     }
     let mut reported = BTreeSet::from([me]);
     let (mut progress, mut patience) = (Instant::now(), Patience::default());

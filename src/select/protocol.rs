@@ -35,8 +35,9 @@ pub enum ProtocolReason {
     Local,
     /// A trial, to measure it.
     Tried,
-    /// Times of similar exchanges in microseconds: its own, and that of the model's choice.
-    Measured(f64, f64),
+    /// Times of similar exchanges in microseconds: its own, and that of the model's choice, if that
+    /// could be had.
+    Measured(f64, Option<f64>),
 }
 
 impl fmt::Display for ProtocolReason {
@@ -53,7 +54,8 @@ impl fmt::Display for ProtocolReason {
             ProtocolReason::Local => write!(f, "a nonblocking exchange does not make a window or a map of nodes"),
             ProtocolReason::Tried => write!(f, "it has its turn, as protocols are being compared"),
             ProtocolReason::Measured(time, model) => {
-                write!(f, "exchanges like the last one took {time:.2} us with it, {model:.2} us with the model's choice")
+                write!(f, "exchanges like the last one took {time:.2} us with it")?;
+                model.map_or(Ok(()), |model| write!(f, ", {model:.2} us with the model's choice"))
             }
         }
     }
@@ -178,7 +180,8 @@ impl Chooser {
         let outcome = if least == UNMEASURED {
             by_model()
         } else {
-            let why = ProtocolReason::Measured(microseconds(least), microseconds(medians[0]));
+            let model = (medians[0] != UNMEASURED).then(|| microseconds(medians[0]));
+            let why = ProtocolReason::Measured(microseconds(least), model);
             ProtocolChoice { protocol: trial.candidates[winner], why }
         };
         trial.outcome = Some(outcome);
@@ -316,6 +319,26 @@ mod tests {
         assert_eq!(first(6, 512), Protocol::Inbox);
         assert_eq!(first(10_000, 8), Protocol::Inbox);
         assert_ne!(first(30_000, 8), Protocol::Inbox);
+    }
+
+    #[test]
+    fn what_could_not_be_measured_is_not_told() {
+        let load = Load { processes: 1024, per_node: 64, messages: 500, bytes: 1000 };
+        assert_eq!(candidates(&SparseHints::default(), &load, false)[0].0, Protocol::NbxNode);
+        let (mut chooser, mut known, mut last) = (Chooser::default(), None, None);
+        for _ in 0..600 {
+            let choice = chooser.choose(&SparseHints::default(), &load, Some((9, 19)), false);
+            if let Some((ticket, code)) = known.take() {
+                chooser.enter(ticket, code);
+            }
+            // as where all exchanges are nonblocking
+            if choice.protocol == Protocol::NbxNode {
+                chooser.forget();
+            }
+            known = chooser.ticket().map(|ticket| (ticket, time_code(10.0)));
+            last = Some(choice.why);
+        }
+        assert!(matches!(last, Some(ProtocolReason::Measured(_, None))), "{last:?}");
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl Exchange {
         context.transport.matched = hints.matched_probe && message::has_matched_probe();
         let choice = context.next_choice.take().unwrap_or_else(|| context.choose(&hints, form));
         let ExchangeContext { transport, resources, chooser, .. } = context;
-        let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
+        let why = (context.choice != Some(choice)).then_some(choice.why);
+        let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), why));
         if transport.size > 1 {
             let made = Run::make(choice.protocol, hints.node_size, transport, resources);
             // the others may run this exchange already: the next call joins them

@@ -342,7 +342,7 @@ impl Binding {
     }
 
     /// Compares schedules in trial calls of the operation at `place`, and remembers the winner of
-    /// what is `open`; `None` if there is none. Collective.
+    /// what is `open`; `None` if there is none, and the first one stands. Collective.
     fn try_schedules(
         &self,
         open: Alike,
@@ -356,9 +356,8 @@ impl Binding {
         let settled = trial::run(settings, selected, self.hints.unit().into(), on_node)?;
         if self.comm.rank()? == 0 {
             trials::spend(began);
-            if let Some(winner) = &settled {
-                trials::remember(open, winner.choice)?;
-            }
+            // what could not be compared is not built and tried again
+            trials::remember(open, settled.as_ref().unwrap_or(&selected[0]).choice)?;
         }
         Ok(settled)
     }

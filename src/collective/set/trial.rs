@@ -41,8 +41,9 @@ pub fn operation(operations: &[Operation]) -> Option<(usize, Operation)> {
 }
 
 /// Makes trial calls of an operation by all of `selected`, `direct` among them, and returns the
-/// schedule that wins; `None` if a process has no room for the blocks. A weight of 1 stands for
-/// `unit` bytes; `sharing` processes share this one's node. Collective over the communicator.
+/// schedule that wins; `None` if a process has no room for the blocks, or has a request under way
+/// whose tag the calls might come to. A weight of 1 stands for `unit` bytes; `sharing` processes
+/// share this one's node. Collective over the communicator.
 ///
 /// Cost: the calls that `Race::brief` makes, memory for the blocks of a call, and a call by which
 /// the receivers learn their lengths.
@@ -76,9 +77,10 @@ pub fn run(
     let Some((mut send, mut recv)) = all_have(&comm, blocks)? else { return Ok(None) };
     let bound = BoundNeighborhood::new(settings(Some(Timed::Trial(Group::new(&comm, |_| true)?))), selected)?;
     let buffers = Buffers { input: send.blocks(&SEND), output: recv.blocks(&RECV), op: None };
-    // what one process cannot bind, no process may wait for
+    // what one process cannot bind or start, no process may wait for
     // SAFETY: the buffers have room for all blocks.
-    if all_have(&comm, unsafe { bound.bind_candidates(&buffers) }.ok())?.is_none() {
+    let ready = unsafe { bound.bind_candidates(&buffers) }.ok().filter(|()| !bound.tags().is_holding());
+    if all_have(&comm, ready)?.is_none() {
         return Ok(None);
     }
     let mut failed = Ok(());
