@@ -3,9 +3,18 @@
    Neighborhoods that follow one another use the same memory, and find nothing there of those
    before. TEST_NO_MEMFD: their memory has a name, and is all there from the beginning. */
 #define _GNU_SOURCE
+#include <malloc.h>
+#include "memory.h"
 #include "no_memfd.h"
 #include "resources.h"
 #include "test.h"
+
+/* how often the library has asked whether a message has gone */
+static long tests;
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
+  tests++;
+  return PMPI_Test(request, flag, status);
+}
 
 /* mappings of the library's memory */
 static int mappings(void) {
@@ -83,8 +92,8 @@ static void one_after_the_other(int count) {
 }
 
 /* more requests at a time than there are cells: the last ones go by MPI, from memory of their own,
-   and are through when the neighborhood goes */
-static void crowded(int count) {
+   and are through when the neighborhood goes; or, if some wait `late`, afterwards */
+static void crowded(int count, int late) {
   enum { STARTS = 12 };
   int *send = calloc(LONG, sizeof *send), *recv = calloc(STARTS * LONG, sizeof *recv), most = 0, before = 0;
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size;
@@ -94,16 +103,46 @@ static void crowded(int count) {
     OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
     for (int i = 0; i < LONG; i++) send[i] = test_rank + number + i;
     for (int k = 0; k < STARTS; k++) OK(MPIX_Ineighbor_alltoall(send, LONG, MPI_INT, recv + k * LONG, LONG, MPI_INT, comm, &requests[k]));
-    OK(MPIX_Request_waitall(STARTS, requests));
-    int wrong = 0;
+    int first = !late || test_rank % 2 == 0, wrong = 0;
+    if (first) OK(MPIX_Request_waitall(STARTS, requests));
+    OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
+    if (!first) OK(MPIX_Request_waitall(STARTS, requests));
     for (int k = 0; k < STARTS; k++)
       for (int i = 0; i < LONG; i++) wrong += recv[k * LONG + i] != left + number + i;
     CHECK(wrong == 0, "neighborhood %d: %d ints are wrong", number, wrong);
-    OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_ALLTOALL, comm));
     if (number == 2) before = mappings();
     if (mappings() > most) most = mappings();
   }
   CHECK(most <= before, "%d mappings, and %d before", most, before);
+  MPI_Comm_free(&comm);
+  free(send), free(recv);
+}
+
+/* many requests at a time: what one start costs does not grow with their number, and the memory of
+   what has been sent is given back while the neighborhood lives */
+static void many_started(void) {
+  enum { STARTS = 200 };
+  /* what is freed is given back at once */
+  mallopt(M_MMAP_THRESHOLD, 1 << 16);
+  int *send = calloc(LONG, sizeof *send), *recv = calloc((size_t)STARTS * LONG, sizeof *recv);
+  int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, wrong = 0;
+  MPI_Comm comm = test_duplicate();
+  MPIX_Request requests[STARTS];
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  for (int i = 0; i < LONG; i++) send[i] = test_rank + i;
+  memset(recv, 1, (size_t)STARTS * LONG * sizeof *recv);
+  MPI_Barrier(comm);
+  tests = 0;
+  long before = resident();
+  for (int k = 0; k < STARTS; k++) OK(MPIX_Ineighbor_alltoall(send, LONG, MPI_INT, recv + (size_t)k * LONG, LONG, MPI_INT, comm, &requests[k]));
+  CHECK(tests < 20 * STARTS, "%ld tests in %d starts", tests, STARTS);
+  OK(MPIX_Request_waitall(STARTS, requests));
+  for (int k = 0; k < STARTS; k++)
+    for (int i = 0; i < LONG; i++) wrong += recv[(size_t)k * LONG + i] != left + i;
+  CHECK(wrong == 0, "%d ints are wrong", wrong);
+  MPI_Barrier(comm);
+  for (int k = 0; k < 20; k++) OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, comm));
+  CHECK(resident() < before + 8192, "%ld KiB, %ld before", resident(), before);
   MPI_Comm_free(&comm);
   free(send), free(recv);
 }
@@ -133,7 +172,9 @@ static void leave(int count, int stays) {
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
-  crowded(12);
+  crowded(12, 0);
+  crowded(12, 1);
+  many_started();
   /* making memory that has a name takes long */
   int named = getenv("TEST_NO_MEMFD") != NULL, cycles = named ? 25 : 105;
   for (int k = 0; k < 5; k++) cycle(k);

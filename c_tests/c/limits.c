@@ -152,6 +152,29 @@ static void limits(void) {
   while (held > 0) MPI_Comm_free(&holding[--held]);
 }
 
+/* a neighborhood that wants too much has no shared memory; a later one that wants less has, and one
+   on another communicator of the same processes */
+static void smaller(void) {
+  take_all();
+  MPI_Comm comm = test_duplicate(), other = test_duplicate();
+  MPI_Info info;
+  MPI_Info_create(&info);
+  struct rlimit before = lower(RLIMIT_FSIZE, 4 << 20);
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(set(MPI_INFO_NULL, comm));
+  CHECK(!shares("too much", comm), "too much memory is shared");
+  MPI_Info_set(info, "mpix_shared_memory", "65536");
+  for (int k = 0; k < 2; k++) {
+    OK(set(info, k ? other : comm));
+    CHECK(shares("less", k ? other : comm) == (n > 1), "%d: after too much, less is not shared", k);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  setrlimit(RLIMIT_FSIZE, &before);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm), MPI_Comm_free(&other);
+  while (held > 0) MPI_Comm_free(&holding[--held]);
+}
+
 /* the segment can be neither cut off under its readers, nor made longer */
 static void sealed(void) {
   int seen = 0;
@@ -309,6 +332,7 @@ int main(int argc, char **argv) {
   /* whatever hangs here would do so for ever */
   alarm(100);
   limits();
+  smaller();
   if (!getenv("TEST_NO_MEMFD")) sealed();
   files();
   /* files with names are as large as said from the beginning */

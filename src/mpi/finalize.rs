@@ -7,8 +7,9 @@
 //! of the program but must not keep this process waiting for ever. MPI goes on sending it as long
 //! as it makes progress.
 
+use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::comm::{self, Communicator};
@@ -26,6 +27,17 @@ pub struct Message {
     pub memory: Vec<u8>,
     /// The receiver's rank in `MPI_COMM_WORLD`; `None` for a process of another world.
     pub receiver: Option<u32>,
+    /// What must stay as long as the message is in flight.
+    #[expect(dead_code, reason = "it is dropped with the message")]
+    pub beside: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Message {
+    /// True if it has been sent, or will not be: a failure is the receiver's to notice.
+    pub fn is_over(&mut self) -> bool {
+        // after MPI is finalized, no call is allowed and nothing is read any more
+        !super::is_usable() || !matches!(self.request.test(), Ok(false))
+    }
 }
 
 // SAFETY: a handle, which may be used in any thread that may call MPI.
@@ -37,18 +49,13 @@ struct Leftovers(Mutex<Vec<Message>>);
 
 static LEFTOVERS: OfProcess<Leftovers> = OfProcess::new();
 
-/// Drops the messages that have been sent, or that will not be: a failure is the receiver's to
-/// notice.
-pub fn forget_sent(messages: &mut Vec<Message>) {
-    // after MPI is finalized, no call is allowed and nothing is read any more
-    if super::is_usable() {
-        messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
-    } else {
-        messages.clear();
-    }
+/// Drops the messages that are over.
+fn forget_sent(messages: &mut Vec<Message>) {
+    messages.retain_mut(|message| !message.is_over());
 }
 
-/// Hands over messages to complete while MPI is finalized.
+/// Hands over messages, which complete while MPI is finalized, or are found to be over when the
+/// next ones are handed over.
 pub fn leave(mut messages: Vec<Message>) {
     forget_sent(&mut messages);
     if messages.is_empty() {
@@ -58,13 +65,33 @@ pub fn leave(mut messages: Vec<Message>) {
     let _ = liveness::card();
     match LEFTOVERS.get() {
         Ok(kept) => {
-            let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-            forget_sent(&mut kept);
-            kept.append(&mut messages);
+            kept.forget_sent();
+            kept.lock().append(&mut messages);
         }
         Err(_) if of_process::is_ending() => drop(Leftovers(Mutex::new(messages))),
         // MPI may still read it
-        Err(_) => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
+        Err(_) => std::mem::forget(messages),
+    }
+}
+
+/// Drops what is over of the messages that have been handed over.
+pub fn look_after() {
+    if let Some(kept) = LEFTOVERS.existing() {
+        kept.forget_sent();
+    }
+}
+
+impl Leftovers {
+    fn lock(&self) -> MutexGuard<'_, Vec<Message>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at them without the lock: MPICH may free a communicator in such a call, which may hand
+    /// over others.
+    fn forget_sent(&self) {
+        let mut messages = std::mem::take(&mut *self.lock());
+        forget_sent(&mut messages);
+        self.lock().append(&mut messages);
     }
 }
 
@@ -105,7 +132,7 @@ fn give_up(messages: Vec<Message>) {
         UNRECEIVED.as_secs(),
     );
     // MPI may still read them
-    messages.into_iter().for_each(|message| std::mem::forget(message.memory));
+    std::mem::forget(messages);
 }
 
 /// Drops messages to processes that have died: nobody ever receives them.

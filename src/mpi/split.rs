@@ -1,5 +1,7 @@
 //! Duplicates and parts of communicators.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::comm::{self, Communicator, Owned};
 use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
 use super::request::Request;
@@ -34,7 +36,10 @@ impl Owned {
     /// programs hear of `MPI_Finalize`, and MPICH's form that does not block can hang while other
     /// threads make communicators.
     pub fn alone() -> Result<Owned> {
+        // a communicator takes one collective at a time, and several threads may get here
+        static SPLITTING: Mutex<()> = Mutex::new(());
         super::require_world()?;
+        let _splitting = SPLITTING.lock().unwrap_or_else(PoisonError::into_inner);
         coll::count(None, 0);
         let mut made = RSMPI_COMM_NULL;
         // SAFETY: a live communicator; the other handle is a local.

@@ -87,7 +87,7 @@ pub struct Kept(Mutex<Places>);
 #[derive(Debug, Default)]
 struct Places {
     all: [Option<Place>; MOST_KEPT],
-    /// The longest front and body that this process has wanted.
+    /// The longest front and body that this process has had since memory was refused last.
     longest: [usize; 2],
 }
 
@@ -167,14 +167,22 @@ impl Kept {
         Some(Prepared { segment: Segment { mapping: Arc::clone(&place.mapping), division }, place: k })
     }
 
-    /// The longest front and body that this process has wanted so far, these included.
-    fn longest(&self, wanted: [usize; 2]) -> [usize; 2] {
-        let mut places = self.lock();
-        if wanted != [0, 0] {
-            places.longest = [0, 1].map(|k| places.longest[k].max(wanted[k]));
-            return places.longest;
+    /// The front and body to ask for if this process wants these: as long as any that it has had.
+    fn to_ask_for(&self, wanted: [usize; 2]) -> [usize; 2] {
+        if wanted == [0, 0] {
+            return wanted;
         }
-        wanted
+        let Places { longest, .. } = *self.lock();
+        [0, 1].map(|k| longest[k].max(wanted[k]))
+    }
+
+    /// Notes what this process was given, and forgets how much it had if that was refused: a
+    /// neighborhood that wants less may have it.
+    fn note(&self, given: Option<[usize; 2]>) {
+        match given {
+            Some([0, 0]) => {}
+            given => self.lock().longest = given.unwrap_or_default(),
+        }
     }
 
     /// The bytes that the system has given all processes together for kept memory; 0 for memory
@@ -231,12 +239,15 @@ impl Segment {
     /// bytes behind them, or as much more as it has wanted at some time. Before the parts lie
     /// `head` bytes, the same on all processes; users put there what stays.
     pub fn reused(wanted: [usize; 2], head: usize, most: usize, node: &Group, kept: &Kept) -> Result<Option<(Segment, bool)>> {
-        let [front, body] = kept.longest(wanted);
+        let [front, body] = kept.to_ask_for(wanted);
         let mine = [u64::from(pages(2 * front + body)), kept.empty() << 32 | kept.unused(), kept.before()];
         let all = node.allgather(mine)?;
         let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
         let head = (OWN + head).next_multiple_of(PAGE);
-        let Some((parts, length)) = divide(&wanted, head, most) else { return Ok(None) };
+        let Some((parts, length)) = divide(&wanted, head, most) else {
+            kept.note(None);
+            return Ok(None);
+        };
         let all_have = |k: usize| all.iter().all(|&[_, bits, _]| bits >> k & 1 == 1);
         let any_lacks = |k: usize| all.iter().any(|&[_, bits, _]| bits >> (32 + k) & 1 == 1);
         let fits = |place: &Option<Place>| place.as_ref().is_some_and(|place| place.mapping.length >= length);
@@ -250,7 +261,9 @@ impl Segment {
             let (mapping, division) = (Arc::clone(&place.mapping), place.division.clone());
             return Ok(Some((Segment { mapping, division }, true)));
         }
-        let Some(mapping) = Mapping::new(length, head, node)?.map(Arc::new) else { return Ok(None) };
+        let made = Mapping::new(length, head, node)?.map(Arc::new);
+        kept.note(made.is_some().then_some([front, body]));
+        let Some(mapping) = made else { return Ok(None) };
         let division = Division { parts, front, before: 0 };
         // rather in the place of one that is too short than of one that is in use
         let place = (0..MOST_KEPT).find(|&k| any_lacks(k)).or_else(|| (0..MOST_KEPT).find(|&k| all_have(k)));

@@ -26,7 +26,7 @@ use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology;
-use crate::mpi::{self, Communicator, device, guard};
+use crate::mpi::{self, Communicator, device, finalize, guard};
 use crate::observe;
 use crate::progress::{self, Outstanding};
 use crate::schedule::{Algorithm, Input, Operations, Schedule};
@@ -228,6 +228,7 @@ impl<'a> Call<'a> {
             handle.replace(operation, Some(BoundNeighborhood::new(settings, &selected)?))?;
         }
         handle.free_retired()?;
+        finalize::look_after();
         // that of neighborhoods that have been replaced
         team.trim();
         if let Some(observed) = &observed {

@@ -222,7 +222,7 @@ impl Link {
             let block = bytes_at(memory.as_ptr(), memory.len() as u64);
             // SAFETY: the bytes are on the heap, and are left to MPI until they have been sent.
             if let Ok(request) = unsafe { message::send(Mode::Standard, &block, rank, NEWS, self.comm()) } {
-                sent.push(finalize::Message { request, memory, receiver: None });
+                sent.push(finalize::Message { request, memory, receiver: None, beside: None });
             }
         }
         finalize::leave(sent);

@@ -7,10 +7,11 @@
 //! targets; gathers need that once for all targets together. The system provides pages only when
 //! they are first written.
 
+use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::under_way::UnderWay;
 use crate::error::Result;
@@ -157,8 +158,47 @@ pub struct Channels {
     pub oversubscribed: bool,
     /// True once one of the processes was found dead.
     any_gone: AtomicBool,
-    /// Messages that went by MPI from memory of their own, as long as MPI may read that.
-    detached: Mutex<Vec<finalize::Message>>,
+    detached: Detached,
+}
+
+/// Messages that went by MPI from memory of their own, as long as MPI may read that.
+#[derive(Default)]
+struct Detached {
+    messages: Mutex<VecDeque<finalize::Message>>,
+    /// How many there are, and from how many on the next message has all looked at.
+    count: AtomicUsize,
+    crowd: AtomicUsize,
+}
+
+impl Detached {
+    /// The least crowd.
+    const FEW: usize = 16;
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<finalize::Message>> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a message. What each one costs does not grow with their number: all are looked at when
+    /// there are twice as many as were left before.
+    fn keep(&self, message: finalize::Message) {
+        let mut messages = self.lock();
+        messages.push_back(message);
+        if messages.len() >= self.crowd.load(Ordering::Relaxed).max(Detached::FEW) {
+            messages.retain_mut(|message| !message.is_over());
+            self.crowd.store(2 * messages.len(), Ordering::Relaxed);
+        }
+        self.count.store(messages.len(), Ordering::Relaxed);
+    }
+
+    /// Drops the oldest ones that are over.
+    #[cold]
+    fn forget_oldest(&self) {
+        let mut messages = self.lock();
+        while messages.front_mut().is_some_and(finalize::Message::is_over) {
+            messages.pop_front();
+        }
+        self.count.store(messages.len(), Ordering::Relaxed);
+    }
 }
 
 // SAFETY: it holds addresses in the segment, which lives as long. What is there is atomic, or
@@ -169,13 +209,10 @@ unsafe impl Sync for Channels {}
 
 impl Drop for Channels {
     fn drop(&mut self) {
-        let mut detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
-        finalize::forget_sent(&mut detached);
-        if !detached.is_empty() {
-            // the receivers of these must not take this process for dead
-            std::mem::forget(Arc::clone(&self.segment));
-            finalize::leave(detached);
-        }
+        let left = std::mem::take(&mut *self.detached.lock()).into_iter();
+        // the receivers of these must not take this process for dead
+        let beside = |message| finalize::Message { beside: Some(self.segment.clone()), ..message };
+        finalize::leave(left.map(beside).collect());
     }
 }
 
@@ -366,9 +403,15 @@ impl Channels {
     /// Keeps a message until MPI has sent it. Takes a lock; allocates if there have never been as
     /// many.
     pub fn detach(&self, sent: finalize::Message) {
-        let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
-        detached.push(sent);
-        finalize::forget_sent(&mut detached);
+        self.detached.keep(sent);
+    }
+
+    /// Drops messages that MPI has sent, where there are any.
+    #[inline]
+    pub fn forget_detached(&self) {
+        if self.detached.count.load(Ordering::Relaxed) > 0 {
+            self.detached.forget_oldest();
+        }
     }
 
     /// Most bytes of a message that goes through a cell whatever its sender and receiver do, if

@@ -174,7 +174,7 @@ impl Shm {
                 Err(_) => return Err(e),
             },
         };
-        self.channels.detach(finalize::Message { request, memory, receiver: out.world });
+        self.channels.detach(finalize::Message { request, memory, receiver: out.world, beside: None });
         done
     }
 

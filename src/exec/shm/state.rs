@@ -337,6 +337,7 @@ impl Shm {
     pub(super) fn end(&mut self) -> Result<()> {
         self.active = false;
         self.channels.under_way.end(self.number);
+        self.channels.forget_detached();
         if self.by_mpi {
             self.end_sends();
         }

@@ -1,14 +1,14 @@
 //! Makes the channels of a neighborhood: each process says where its rings are, at once in memory
 //! that the node keeps, or in a segment that the processes make together.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 
 use super::{
-    ALL_SMALL, BESIDE_LARGE, Channels, Copied, Inbound, LARGE_BUFFERS, LINE, MOST_BYTES, MOST_OPERATIONS, Outbound, PAGE,
-    location,
+    ALL_SMALL, BESIDE_LARGE, Channels, Copied, Detached, Inbound, LARGE_BUFFERS, LINE, MOST_BYTES, MOST_OPERATIONS, Outbound,
+    PAGE, location,
 };
 use crate::error::Result;
 use crate::exec::shm::under_way::Marks;
@@ -281,7 +281,7 @@ pub fn make(
             doorbells: neighbors.iter().map(|&member| doorbell(member)).collect(),
             oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
-            detached: Mutex::default(),
+            detached: Detached::default(),
         })
     });
     Ok(Some(channels.collect()))
