@@ -548,21 +548,23 @@ static MPI_Info sparse_by(const char *protocol) {
   return info;
 }
 
-/* process 0 has memory to pack a short message of a sparse exchange, but not a long one: both ends
-   of the long one hear of it, and the next exchange has both */
-static void unpacked(const char *protocol) {
-  enum { LONG = 2 << 20 };
+/* process 0 sends messages of these lengths to process 1, the first time without memory for one of
+   them: both ends hear of it, nobody else does, and the next exchange has all messages */
+static void unpacked(const char *protocol, const char *node_size, int n, const int *counts, size_t memory) {
+  enum { MOST_MESSAGES = 3 };
   MPI_Comm comm = test_duplicate();
   MPI_Info info = sparse_by(protocol);
-  int to[2] = {1, 1}, counts[2] = {LONG, 4}, displs[2] = {0, LONG}, messages, source, class;
-  char *from = calloc(1, LONG + 4), *data;
-  for (int k = 0; k < 4; k++) from[LONG + k] = (char)(10 + k);
+  MPI_Info_set(info, "mpix_node_size", node_size);
+  int to[MOST_MESSAGES] = {1, 1, 1}, displs[MOST_MESSAGES], all = 0, messages = 0, source, class;
+  for (int m = 0; m < n; m++) displs[m] = all, all += counts[m];
+  char *from = malloc((size_t)all), *data;
+  for (int k = 0; k < all; k++) from[k] = (char)(k % 251);
   MPIX_Sparse_result result;
   for (int call = 0; call < 2; call++) {
     result = NULL;
     refused_memory = 0;
-    if (test_rank == 0 && call == 0) scarce = 1 << 20;
-    int code = MPIX_Sparse_exchange(test_rank == 0 ? 2 : 0, to, from, counts, displs, MPI_BYTE, MPI_BYTE, info, comm, &result);
+    if (test_rank == 0 && call == 0) scarce = memory;
+    int code = MPIX_Sparse_exchange(test_rank == 0 ? n : 0, to, from, counts, displs, MPI_BYTE, MPI_BYTE, info, comm, &result);
     scarce = 0;
     MPI_Error_class(code, &class);
     if (call == 0) {
@@ -572,10 +574,10 @@ static void unpacked(const char *protocol) {
       CHECK(code == MPI_SUCCESS, "%s: call %d: %s", protocol, call, test_message(code));
       MPI_Count elements, count;
       OK(MPIX_Sparse_get_count(result, &messages, &elements));
-      CHECK(messages == (test_rank == 1 ? 2 : 0), "%s: call %d: %d messages", protocol, call, messages);
-      if (messages == 2) {
-        OK(MPIX_Sparse_get_message(result, 1, &source, &count, (void **)&data));
-        CHECK(count == 4 && !memcmp(data, from + LONG, 4), "%s: call %d: wrong data", protocol, call);
+      CHECK(messages == (test_rank == 1 ? n : 0), "%s: call %d: %d messages", protocol, call, messages);
+      for (int m = 0; m < messages; m++) {
+        OK(MPIX_Sparse_get_message(result, m, &source, &count, (void **)&data));
+        CHECK(count == counts[m] && !memcmp(data, from + displs[m], (size_t)count), "%s: call %d: message %d is wrong", protocol, call, m);
       }
     }
     OK(MPIX_Sparse_free(&result));
@@ -583,6 +585,13 @@ static void unpacked(const char *protocol) {
   free(from);
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);
+}
+
+static void packed_in_little_memory(void) {
+  static const int two[] = {2 << 20, 4}, three[] = {600 << 10, 8, 2 << 20};
+  unpacked("crystal", "1", 2, two, 1 << 20), unpacked("nbx_node", "1", 2, two, 1 << 20);
+  /* the label of the second message finds a buffer that is full */
+  unpacked("crystal", "1", 3, three, 1 << 20), unpacked("nbx_node", "1", 3, three, 1 << 20);
 }
 
 /* process 1 has no memory for what comes by the crystal router; its arguments may be `bad`, too */
@@ -685,7 +694,8 @@ int main(int argc, char **argv) {
   refused_receive();
   forwarded(0), forwarded(1);
   if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1), refused_puts();
-  if (test_size >= 2) unpacked("crystal"), unpacked("nbx_node"), unrouted(0, 0), unrouted(1, 0), unrouted(1, 1), stopped();
+  if (test_size >= 2) packed_in_little_memory();
+  if (test_size >= 2) unrouted(0, 0), unrouted(1, 0), unrouted(1, 1), stopped();
   if (test_size >= 2) unplanned("nbx", RECEIVES, 1), unplanned("crystal", RECEIVES, 1), unplanned("pcx_library", SENDS, 2);
   return test_finish();
 }

@@ -75,25 +75,39 @@ pub fn words(bytes: u64) -> usize {
     LABEL + to_usize(bytes).div_ceil(WORD)
 }
 
+/// Asks for room for some more words in a buffer.
+fn reserve(buffer: &mut Vec<u64>, words: usize) -> Result<()> {
+    buffer.try_reserve_exact(words).map_err(|_| Error::NoMemory { bytes: words.saturating_mul(WORD) }.into())
+}
+
 /// Appends zeros to a buffer, and returns where they begin.
 fn extend(buffer: &mut Vec<u64>, words: usize) -> Result<*mut u8> {
     let at = buffer.len();
-    buffer.try_reserve_exact(words).map_err(|_| Error::NoMemory { bytes: words.saturating_mul(WORD) })?;
+    reserve(buffer, words)?;
     buffer.resize(at + words, 0);
     Ok(buffer[at..].as_mut_ptr().cast())
 }
 
 /// Appends a packet, whose bytes `pack` writes, to a message between routers. `label` is its target
 /// and source, and its length or [`LOST`]. If there is no room for it or it cannot be packed, the
-/// label travels without it, so that the others are not held up.
-pub fn append(message: &mut Vec<u64>, label: [u64; LABEL], pack: impl FnOnce(*mut u8) -> Result<()>) -> Result<()> {
+/// label travels without it, so that the others are not held up, and the loss is noted. Fails if
+/// there is no room for the label.
+pub fn append(
+    message: &mut Vec<u64>,
+    label: [u64; LABEL],
+    pack: impl FnOnce(*mut u8) -> Result<()>,
+    loss: &mut Loss,
+) -> Result<()> {
+    reserve(message, LABEL)?;
     message.extend(label);
     let at = message.len();
     let bytes = if label[1] == LOST { 0 } else { label[1] };
-    extend(message, words(bytes) - LABEL).and_then(pack).inspect_err(|_| {
+    if let Err(e) = extend(message, words(bytes) - LABEL).and_then(pack) {
         message.truncate(at);
         message[at - 1] = LOST;
-    })
+        loss.note(e);
+    }
+    Ok(())
 }
 
 /// One step of the router, with its messages.
@@ -217,23 +231,21 @@ impl Routing {
         let words = PREFIX + self.held.iter().filter(gives).map(|r| words(r.bytes)).sum::<usize>();
         outgoing.clear();
         // where this fails, each packet asks for its own room
-        outgoing.try_reserve_exact(words).ok();
+        reserve(outgoing, words).or_else(|_| reserve(outgoing, PREFIX))?;
         outgoing.extend([0, self.largest.word().into()]);
         for r in self.held.iter().filter(gives) {
             let bytes = if matches!(r.body, Body::Lost) { LOST } else { r.bytes };
             let label = [u64::from(r.target) << 32 | u64::from(r.source), bytes];
             // SAFETY: the caller vouches for the source; there is room for as many bytes.
-            let appended = append(outgoing, label, |into| unsafe {
+            let pack = |into| unsafe {
                 match r.body {
                     Body::Own(i) => return sends.list[i].pack(into, sends.dense, comm),
                     Body::At(from) => std::ptr::copy_nonoverlapping(from, into, to_usize(r.bytes)),
                     Body::Lost => {}
                 }
                 Ok(())
-            });
-            if let Err(e) = appended {
-                loss.note(e);
-            }
+            };
+            append(outgoing, label, pack, loss)?;
         }
         outgoing[0] = outgoing.len() as u64;
         self.held.retain(|r| !step.gives.contains(&r.target));

@@ -113,9 +113,7 @@ impl Run {
                 let label = [place << 32 | u64::from(transport.rank), o.bytes];
                 // SAFETY: the caller vouches for the block; there is room for its bytes.
                 let pack = |into| unsafe { o.pack(into, sends.dense, &transport.comm) };
-                if let Err(e) = crystal::append(&mut envelope, label, pack) {
-                    transport.loss.note(e);
-                }
+                crystal::append(&mut envelope, label, pack, &mut transport.loss)?;
             }
             let target = members[*own_place as usize % members.len()];
             envelopes.push(envelope);
