@@ -89,7 +89,9 @@ impl ReceiveRing {
         let announce = |announcement: *const Announcement, target: u32| {
             let block = bytes_at(announcement.cast(), size_of::<Announcement>() as u64);
             // SAFETY: announcements do not move, and live as long as the sends, or for ever.
-            unsafe { message::send(mode, &block, target, ANNOUNCEMENT + parity, self.posted.comm()) }
+            let send = || unsafe { message::send(mode, &block, target, ANNOUNCEMENT + parity, self.posted.comm()) };
+            // once more if MPI refuses: all processes wait for an exchange that ends here
+            send().or_else(|_| send())
         };
         let (announcements, ()) = message::lend(announcements, |announcements| {
             for ((i, o), announcement) in others().zip(announcements) {
