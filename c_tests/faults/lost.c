@@ -599,10 +599,13 @@ static void unpacked(const char *protocol, const char *node_size, int n, const i
 }
 
 static void packed_in_little_memory(void) {
-  static const int two[] = {2 << 20, 4}, three[] = {600 << 10, 8, 2 << 20};
+  enum { ENVELOPE = (1 << 20) + 8 };
+  static const int two[] = {2 << 20, 4}, three[] = {600 << 10, 8, 2 << 20}, whole[] = {ENVELOPE - 16};
   unpacked("crystal", "1", 2, two, 1 << 20), unpacked("nbx_node", "1", 2, two, 1 << 20);
   /* the label of the second message finds a buffer that is full */
   unpacked("crystal", "1", 3, three, 1 << 20), unpacked("nbx_node", "1", 3, three, 1 << 20);
+  /* there is memory for the envelope of the own node, but not for passing on what is in it */
+  unpacked("nbx_node", "2", 1, whole, ENVELOPE + 8);
 }
 
 /* the announcement of a long message of process 0 is refused, once: it is sent all the same */

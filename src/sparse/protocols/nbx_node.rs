@@ -71,8 +71,10 @@ enum Phase {
 pub struct Run {
     phase: Phase,
     mine: Stats,
-    /// The envelopes that NBX sends, one per node.
-    _envelopes: Vec<Vec<u64>>,
+    /// The envelopes, one per node, which NBX sends to the others.
+    envelopes: Vec<Vec<u64>>,
+    /// Place of the one for the own node, which this process distributes itself.
+    own: Option<usize>,
     /// Envelopes that have arrived.
     arrived: Arrivals,
     nothing: Sends,
@@ -119,6 +121,7 @@ impl Run {
             envelopes.push(envelope);
             outgoing.push(target);
         }
+        let own = outgoing.iter().position(|&target| target == transport.rank);
         let (mine, mut arrived) = (transport.stats(sends), Arrivals::default());
         let (envelopes, between) = lend(envelopes, |envelopes| {
             let list = (outgoing.into_iter().zip(envelopes)).map(|(target, e)| {
@@ -126,16 +129,11 @@ impl Run {
                 Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes, device: false }
             });
             let list = Sends { list: list.collect(), dense: true, marks: 0 };
-            // this process may be the one to distribute an envelope for its own node
-            for own in list.list.iter().filter(|o| o.target == transport.rank) {
-                // SAFETY: the envelope is alive.
-                unsafe { arrived.copy_own(own, true, &transport.comm) }?;
-            }
             let readers = |i: usize| groups[i].iter().map(|o| o.target);
             // SAFETY: the envelopes do not move and live as long as the run.
             unsafe { nbx::Run::start(transport, ring, &list, readers, mine, &mut arrived) }
         })?;
-        Ok(Run { phase: Phase::Between(between), mine, _envelopes: envelopes, arrived, nothing: Sends::default() })
+        Ok(Run { phase: Phase::Between(between), mine, envelopes, own, arrived, nothing: Sends::default() })
     }
 
     /// Advances the protocol. Returns true once it is done.
@@ -157,7 +155,7 @@ impl Run {
                 return Ok(false);
             }
             let held = self.contents();
-            // SAFETY: the envelopes that have arrived live as long as the run.
+            // SAFETY: the own envelope, and those that have arrived, live as long as the run.
             self.phase =
                 Phase::Inside(unsafe { Routing::start(&mut nodes.router, held, self.mine, &self.nothing, &mut transport.loss) }?);
         }
@@ -172,10 +170,11 @@ impl Run {
         Ok(true)
     }
 
-    /// Returns the messages in all envelopes that have arrived, those of one source in the order in
-    /// which it sent them.
+    /// Returns the messages in the own envelope and in all that have arrived, those of one source
+    /// in the order in which it sent them.
     fn contents(&self) -> Vec<Packet> {
         let mut packets = Vec::new();
+        self.own.iter().for_each(|&own| Packet::read_all(&self.envelopes[own], &mut packets));
         for envelope in &self.arrived.messages {
             #[expect(clippy::cast_ptr_alignment, reason = "arrivals are aligned for words")]
             let first = envelope.at.cast::<u64>();
