@@ -248,6 +248,25 @@ static void applied(int flushes) {
   OK(MPIX_Sparse_window_free(&window));
 }
 
+/* the same for elements of the caller's own */
+static void applied_own(void) {
+  long double ones[2] = {1, 1}, got[2] = {-1, -1};
+  MPI_Aint both[2] = {0, 1};
+  begin_wide();
+  refuse_at(1, SUMS, 1, 0);
+  if (test_rank == 1) {
+    OK(MPIX_Sparse_window_fetch_and_op(ones, got, 2, 1, both, MPI_SUM, window));
+    CHECK(got[0] == 0 && got[1] == 2, "got %Lg and %Lg", got[0], got[1]);
+    CHECK(wide[0] == 1 && wide[1] == 3, "%Lg %Lg", wide[0], wide[1]);
+    CHECK(MPIX_Sparse_window_flush(window) != MPI_SUCCESS, "a lost operation");
+    OK(MPIX_Sparse_window_flush(window));
+  }
+  FAILS_ON(MPIX_Sparse_window_fence(window), 1 << 1);
+  were_refused(1, 1);
+  OK(MPIX_Sparse_window_fence(window));
+  OK(MPIX_Sparse_window_free(&window));
+}
+
 /* the same for all of several batches, which process 1 meets in its fence. What process 2 puts
    there in its last one is applied */
 static void applied_last(void) {
@@ -318,7 +337,7 @@ int main(int argc, char **argv) {
   last(0, 0), last(0, 1), last(2000, 0), last(2000, 1);
   if (test_size > 3) relayed();
   operations();
-  applied(0), applied(1), applied_last();
+  applied(0), applied(1), applied_own(), applied_last();
   freed("nbx", 1), freed("crystal", 1), freed("nbx", 2);
   made();
   MPI_Comm_free(&comm);

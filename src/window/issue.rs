@@ -143,7 +143,8 @@ impl State {
         self.recycle(batch);
     }
 
-    /// Does operations on elements of this process.
+    /// Does operations on elements of this process. As elsewhere, the error of one that MPI cannot
+    /// apply is that of the next flush, and of the epoch: the others are applied.
     ///
     /// # Safety
     /// The values must be readable, the places of results writable, and the indices of this window.
@@ -158,25 +159,32 @@ impl State {
         }
         let (mut packed, mut before) = (std::mem::take(&mut self.packed), std::mem::take(&mut self.before));
         let (extent, size) = (self.elements.extent(), self.elements.size);
-        let mut applied = Ok(());
         for (k, &index) in indices.iter().enumerate() {
             // SAFETY: the caller vouches for all of them.
-            applied = applied.and_then(|()| unsafe {
+            let applied = unsafe {
                 let values = match &copied {
-                    None => values_of(operations, k, &self.elements, &mut packed, &self.self_comm)?,
-                    Some(copied) => copied.each_ref().map(|all| all.get(k * size..(k + 1) * size).unwrap_or_default()),
+                    None => values_of(operations, k, &self.elements, &mut packed, &self.self_comm),
+                    Some(copied) => Ok(copied.each_ref().map(|all| all.get(k * size..(k + 1) * size).unwrap_or_default())),
                 };
                 let returned = kind.returns().then_some(&mut before[..]);
-                self.apply_one(kind, operator, index.cast_unsigned(), values, returned)?;
-                if !kind.returns() {
-                    return Ok(());
+                let mut applied =
+                    values.and_then(|values| self.apply_one(kind, operator, index.cast_unsigned(), values, returned));
+                if kind.returns() {
+                    if applied.is_err() {
+                        before.fill(0);
+                    }
+                    let at = result.wrapping_offset(to_offset(extent.wrapping_mul(to_int(k))));
+                    applied = applied.and(self.elements.store(&before, at, &self.self_comm));
                 }
-                let at = result.wrapping_offset(to_offset(extent.wrapping_mul(to_int(k))));
-                self.elements.store(&before, at, &self.self_comm)
-            });
+                applied
+            };
+            if let Err(error) = applied {
+                self.loss.get_or_insert(error);
+                self.unapplied = true;
+            }
         }
         (self.packed, self.before) = (packed, before);
-        applied
+        Ok(())
     }
 
     /// Copies the values of operations on elements of this process if some may lie among these: an
