@@ -635,6 +635,18 @@ static void operators_not_added(void) {
   OK(MPIX_Sparse_window_put(&value, 1, (me + 1) % size, &zero, window));
   OK(MPIX_Sparse_window_fence(window));
   CHECK(mine[0] == 5, "%d after the fence that failed", mine[0]);
+  /* the caller hears of it where it waits for a result */
+  int got = -1;
+  if (me == 0 && size > 1) {
+    OK(MPIX_Sparse_window_fetch_and_op(&value, &got, 1, 1, &zero, op, window));
+    FAILS(MPIX_Sparse_window_flush(window), MPI_ERR_OTHER, "process 1: it could not apply operations on its elements");
+    CHECK(got == 0, "got %d", got);
+    OK(MPIX_Sparse_window_flush(window));
+  }
+  if (me == 0 && size > 1) FAILS(MPIX_Sparse_window_fence(window), MPI_ERR_OTHER, "process 1: it could not apply");
+  else if (me == 1) FAILS(MPIX_Sparse_window_fence(window), MPI_ERR_OP, "process 0: it has used a user-defined operator");
+  else OK(MPIX_Sparse_window_fence(window));
+  CHECK(mine[0] == 5, "an operator that is not known was applied: %d", mine[0]);
   for (int k = 0; k < 193; k++) {
     MPI_Op_create(first_one, 1, &many[k]);
     if (k + (me == 0) < 192) OK(MPIX_Sparse_window_add_operator(many[k], window));

@@ -498,6 +498,8 @@ impl State {
                 results = Some(self.fresh(source));
             }
             let returned = results.as_mut().filter(|_| group.kind.returns());
+            // an accumulate, whose caller has left the call, fails in the target's fence alone
+            lost |= !known && group.kind.returns();
             if let Err(error) = self.apply_group(source, group, known, &mut reader, returned) {
                 lost = true;
                 self.loss.get_or_insert(error);
