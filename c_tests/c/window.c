@@ -1,5 +1,8 @@
 /* Sparse windows: operations of all kinds on elements of all processes. A process can compute what
    every other one does, as all choices come from one random generator. */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
 #include "test.h"
 
 static MPI_Aint one(uint64_t index) { return (MPI_Aint)index; }
@@ -306,6 +309,32 @@ static void used_in_its_fence(MPI_Comm comm) {
   OK(MPIX_Sparse_window_free(&second));
   OK(MPIX_Sparse_window_free(&first));
   MPI_Op_free(&op);
+}
+
+/* what only reads elements does not write them, which would give pages to memory that has none:
+   single words, the caller's own among them, by gets and compare-and-swaps that fail */
+static void only_read(MPI_Comm comm) {
+  enum { WORDS = 1024, READS = 300 };
+  int size;
+  MPI_Comm_size(comm, &size);
+  const size_t bytes = WORDS * sizeof(uint64_t);
+  uint64_t *mine = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), got[READS][2], value = 3, other = 5;
+  MPIX_Sparse_window window = create(mine, WORDS, MPI_UINT64_T, comm);
+  mprotect(mine, bytes, PROT_READ);
+  MPI_Barrier(comm);
+  memset(got, 9, sizeof got);
+  for (int k = 0; k < READS; k++) {
+    MPI_Aint at = one(mix2(k, 7) % WORDS);
+    OK(MPIX_Sparse_window_get(&got[k][0], 1, k % size, &at, window));
+  }
+  for (int k = 0; k < READS; k++) {
+    MPI_Aint at = one(mix2(k, 8) % WORDS);
+    OK(MPIX_Sparse_window_compare_and_swap(&value, &other, &got[k][1], 1, k % size, &at, window));
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  for (int k = 0; k < READS; k++) CHECK(got[k][0] == 0 && got[k][1] == 0, "read %d: %d and %d", k, (int)got[k][0], (int)got[k][1]);
+  OK(MPIX_Sparse_window_free(&window));
+  munmap(mine, bytes);
 }
 
 /* ---- processes that compete */
@@ -668,6 +697,7 @@ int main(int argc, char **argv) {
   single_words(comm);
   operator_that_does_not_commute(comm);
   used_in_its_fence(comm);
+  only_read(comm);
   tickets_and_winners(comm);
   floods(comm);
   few_batches_in_many_epochs(comm);

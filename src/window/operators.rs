@@ -13,8 +13,6 @@ pub const MOST_OWN: usize = (u8::MAX - FIRST_OWN) as usize + 1;
 
 /// How an operator changes an element.
 pub enum Operator {
-    /// Nothing: `MPI_NO_OP`.
-    Nothing,
     /// Stores the value: `MPI_REPLACE`.
     Replace,
     /// Combines the value with the element.
@@ -87,7 +85,6 @@ impl Operators {
         let op = Op::of_number(number).ok_or(Error::UnknownOperator { argument: Argument::new("op") })?;
         let operator = match op.kind() {
             op::Kind::Windows if op == Op::replace() => Operator::Replace,
-            op::Kind::Windows => Operator::Nothing,
             _ => Operator::Combine(elements.bind(op, self_comm)?),
         };
         self.bind(number.into(), operator);

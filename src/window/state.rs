@@ -619,7 +619,6 @@ impl State {
                 Kind::Accumulate | Kind::FetchAndOp => match operators.get(operator) {
                     Operator::Combine(how) => elements.combine(index, value, how, self_comm),
                     Operator::Replace => elements.put(index, value, self_comm),
-                    Operator::Nothing => Ok(()),
                 },
                 Kind::Get | Kind::CompareAndSwap => Ok(()),
             }

@@ -36,7 +36,6 @@ impl Step {
             Kind::Get => Step::Keep,
             Kind::CompareAndSwap => Step::CompareAndSwap,
             Kind::Accumulate | Kind::FetchAndOp => match operator()? {
-                Operator::Nothing => Step::Keep,
                 Operator::Replace => Step::Store,
                 Operator::Combine(Combining::Loops(loops)) => {
                     let (operator, element) = loops.loops()?;
@@ -71,25 +70,25 @@ pub unsafe fn apply_each(dense: Dense, step: Step, group: Group, reader: &mut Re
     let is_long = dense.size == size_of::<u64>();
     // SAFETY: the caller vouches for the window.
     unsafe {
-        match (kind, step) {
-            (Kind::Put, _) if is_long => each.run::<u64, 1, false>(|_, [value]| value),
-            (Kind::Put, _) => each.run::<u32, 1, false>(|_, [value]| value),
-            (Kind::Get, _) if is_long => each.run::<u64, 0, true>(|word, []| word),
-            (Kind::Get, _) => each.run::<u32, 0, true>(|word, []| word),
-            (Kind::CompareAndSwap, _) if is_long => each.run::<u64, 2, true>(swapped),
-            (Kind::CompareAndSwap, _) => each.run::<u32, 2, true>(swapped),
-            (Kind::Accumulate, Step::Fold(operator, element)) => with_fold(operator, element, Folding::<false>(each)),
-            (Kind::FetchAndOp, Step::Fold(operator, element)) => with_fold(operator, element, Folding::<true>(each)),
-            (Kind::Accumulate, step) => each.keep_or_store::<false>(step),
-            (Kind::FetchAndOp, step) => each.keep_or_store::<true>(step),
+        match (step, kind.returns()) {
+            (Step::Keep, _) if is_long => each.run::<u64, 0, true>(|_, []| None),
+            (Step::Keep, _) => each.run::<u32, 0, true>(|_, []| None),
+            (Step::Store, false) if is_long => each.run::<u64, 1, false>(|_, [value]| Some(value)),
+            (Step::Store, false) => each.run::<u32, 1, false>(|_, [value]| Some(value)),
+            (Step::Store, true) if is_long => each.run::<u64, 1, true>(|_, [value]| Some(value)),
+            (Step::Store, true) => each.run::<u32, 1, true>(|_, [value]| Some(value)),
+            (Step::CompareAndSwap, _) if is_long => each.run::<u64, 2, true>(swapped),
+            (Step::CompareAndSwap, _) => each.run::<u32, 2, true>(swapped),
+            (Step::Fold(operator, element), false) => with_fold(operator, element, Folding::<false>(each)),
+            (Step::Fold(operator, element), true) => with_fold(operator, element, Folding::<true>(each)),
         }
     }
 }
 
-/// What stands in a word after a compare-and-swap.
+/// What a compare-and-swap writes to a word, if it does.
 #[inline]
-fn swapped<T: Copy + PartialEq>(word: T, [value, expected]: [T; 2]) -> T {
-    if word == expected { value } else { word }
+fn swapped<T: Copy + PartialEq>(word: T, [value, expected]: [T; 2]) -> Option<T> {
+    (word == expected).then_some(value)
 }
 
 /// Operations of one group on single words.
@@ -102,12 +101,16 @@ struct Each<'g, 'm> {
 }
 
 impl Each<'_, '_> {
-    /// Runs through the operations, each with `VALUES` values.
+    /// Runs through the operations, each with `VALUES` values. `step` returns what they write, if
+    /// they do: memory that is only read keeps its pages, and the caches of others.
     ///
     /// # Safety
     /// As for [`apply_each`], with words of type `T`.
     #[inline]
-    unsafe fn run<T: Copy, const VALUES: usize, const RETURNS: bool>(self, step: impl Fn(T, [T; VALUES]) -> T) -> Option<u64> {
+    unsafe fn run<T: Copy, const VALUES: usize, const RETURNS: bool>(
+        self,
+        step: impl Fn(T, [T; VALUES]) -> Option<T>,
+    ) -> Option<u64> {
         let (size, base) = (size_of::<T>(), self.dense.base.cast::<T>());
         let mut results = self.results.chunks_exact_mut(size);
         let mut outside = None;
@@ -128,27 +131,13 @@ impl Each<'_, '_> {
             unsafe {
                 let at = base.add(to_usize(index));
                 let word = at.read_unaligned();
-                at.write_unaligned(step(word, std::array::from_fn(|k| values.add(k).read_unaligned())));
+                if let Some(value) = step(word, std::array::from_fn(|k| values.add(k).read_unaligned())) {
+                    at.write_unaligned(value);
+                }
                 result.into_iter().for_each(|result| result.as_mut_ptr().cast::<T>().write_unaligned(word));
             }
         }
         outside
-    }
-
-    /// [`Each::run`] for `MPI_NO_OP` and `MPI_REPLACE`.
-    ///
-    /// # Safety
-    /// As for [`apply_each`].
-    unsafe fn keep_or_store<const RETURNS: bool>(self, step: Step) -> Option<u64> {
-        // SAFETY: the caller vouches for the window.
-        unsafe {
-            match (step, self.dense.size == size_of::<u64>()) {
-                (Step::Store, true) => self.run::<u64, 1, RETURNS>(|_, [value]| value),
-                (Step::Store, false) => self.run::<u32, 1, RETURNS>(|_, [value]| value),
-                (_, true) => self.run::<u64, 1, RETURNS>(|word, [_]| word),
-                (_, false) => self.run::<u32, 1, RETURNS>(|word, [_]| word),
-            }
-        }
     }
 }
 
@@ -162,7 +151,7 @@ impl<const RETURNS: bool> WithFold for Folding<'_, '_, RETURNS> {
     fn run<T: Copy>(self, fold: impl Fn(T, T) -> T) -> Option<u64> {
         // SAFETY: the caller of `apply_each` vouches for the window, whose elements have the size
         // of those that the operator combines.
-        unsafe { self.0.run::<T, 1, RETURNS>(|word, [value]| fold(word, value)) }
+        unsafe { self.0.run::<T, 1, RETURNS>(|word, [value]| Some(fold(word, value))) }
     }
 }
 
@@ -220,7 +209,8 @@ unsafe fn one<T: Copy + PartialEq>(step: Step, base: *mut u8, index: usize, [val
             Step::Keep => {}
             Step::Store => word.write_unaligned(value.read_unaligned()),
             Step::CompareAndSwap => {
-                word.write_unaligned(swapped(before, [value.read_unaligned(), compare.cast::<T>().read_unaligned()]));
+                let swapped = swapped(before, [value.read_unaligned(), compare.cast::<T>().read_unaligned()]);
+                swapped.into_iter().for_each(|value| word.write_unaligned(value));
             }
             Step::Fold(operator, element) => {
                 let value = value.read_unaligned();
