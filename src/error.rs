@@ -9,8 +9,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Result with this crate's [`Error`], boxed: moving a result of several words would cost more than
-/// a small message.
+/// Result with [`Error`], boxed: moving one of several words would cost more than a small message.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// Runs `body`; a panic in it becomes [`Error::Internal`].
@@ -96,8 +95,7 @@ pub enum Class {
     Type,
     /// Our own class `MPIX_ERR_MISMATCH`: the processes' arguments of a set call do not match.
     Mismatch,
-    /// Our own class `MPIX_ERR_VERIFY`: verification found that the two ends of an edge do not
-    /// match.
+    /// Our own class `MPIX_ERR_VERIFY`: verification found two ends of an edge that do not match.
     Verify,
 }
 
@@ -545,10 +543,12 @@ pub enum Error {
         source_rank: u32,
     },
     /// An index outside a process's part of a window.
-    #[error("index {index} is outside the {count} elements of process {target} in the window")]
+    #[error("{argument} = {value} is outside the {count} elements of process {target} in the window")]
     WindowIndex {
-        /// The index.
-        index: i64,
+        /// Which index.
+        argument: Argument,
+        /// Its value.
+        value: i64,
         /// The process.
         target: u32,
         /// Its elements.

@@ -532,16 +532,16 @@ static void bad_input(void) {
   MPI_Aint good[2] = {0, 1}, bad[2] = {0, me + 1 == size ? 4 : 2};
   int next = (me + 1) % size;
   char text[100];
-  snprintf(text, sizeof text, "index %d is outside the %d elements of process %d", (int)bad[1], next ? 2 : 4, next);
+  snprintf(text, sizeof text, "indices[1] = %d is outside the %d elements of process %d", (int)bad[1], next ? 2 : 4, next);
   FAILS(MPIX_Sparse_window_put(value, 2, next, bad, window), MPI_ERR_ARG, text);
   bad[1] = -1;
-  FAILS(MPIX_Sparse_window_get(value, 2, next, bad, window), MPI_ERR_ARG, "index -1 is outside");
+  FAILS(MPIX_Sparse_window_get(value, 2, next, bad, window), MPI_ERR_ARG, "indices[1] = -1 is outside");
   /* evenly spaced ones, among them such whose ends are within, as numbers that wrap around */
   const MPI_Aint far = (MPI_Aint)1 << 62, wrapping[5] = {0, far, INT64_MIN, -far, 0};
   int many_values[5] = {9, 9, 9, 9, 9};
-  FAILS(MPIX_Sparse_window_put(many_values, 5, next, wrapping, window), MPI_ERR_ARG, "is outside");
+  FAILS(MPIX_Sparse_window_put(many_values, 5, next, wrapping, window), MPI_ERR_ARG, "indices[1] = 4611686018427387904 is outside");
   const MPI_Aint down[5] = {1, 0, -1, -2, -3}, up[5] = {0, 1, 2, 3, 4};
-  FAILS(MPIX_Sparse_window_put(many_values, 5, next, down, window), MPI_ERR_ARG, "index -1 is outside");
+  FAILS(MPIX_Sparse_window_put(many_values, 5, next, down, window), MPI_ERR_ARG, "indices[2] = -1 is outside");
   FAILS(MPIX_Sparse_window_put(many_values, 5, next, up, window), MPI_ERR_ARG, "is outside");
   /* one operation, which may take a shorter way */
   for (int k = 0; k < 2; k++) {
@@ -580,8 +580,8 @@ static void bad_input(void) {
   OK(MPIX_Sparse_window_fence(window));
   CHECK(mine[0] == 1 && mine[1] == 2 && mine[2] == 3 && mine[3] == 4, "an operation in error was done");
   /* calls that return something say where, too */
-  FAILS(MPIX_Sparse_window_fetch_and_op(value, value, 1, next, bad + 1, MPI_SUM, window), MPI_ERR_ARG, "index -1 is outside");
-  FAILS(MPIX_Sparse_window_compare_and_swap(value, value, value, 1, next, bad + 1, window), MPI_ERR_ARG, "index -1 is outside");
+  FAILS(MPIX_Sparse_window_fetch_and_op(value, value, 1, next, bad + 1, MPI_SUM, window), MPI_ERR_ARG, "indices[0] = -1 is outside");
+  FAILS(MPIX_Sparse_window_compare_and_swap(value, value, value, 1, next, bad + 1, window), MPI_ERR_ARG, "indices[0] = -1 is outside");
   FAILS(MPIX_Sparse_window_fetch_and_op(value, value, 1, size, good, MPI_SUM, window), MPI_ERR_RANK, "target = ");
   FAILS(MPIX_Sparse_window_compare_and_swap(value, value, value, 1, -77, good, window), MPI_ERR_RANK, "target = -77");
   FAILS(MPIX_Sparse_window_accumulate(value, 1, next, good, MPI_MINLOC, window), MPI_ERR_OP, "");

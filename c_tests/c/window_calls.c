@@ -70,7 +70,7 @@ static void no_op(void) {
     OK(MPIX_Sparse_window_accumulate(&one, 1, p, indices, MPI_NO_OP, window));
     OK(MPIX_Sparse_window_flush(window));
     CHECK(got[0] == 10 * p + 9 && got[1] == got[0], "got %d and %d", got[0], got[1]);
-    FAILS(MPIX_Sparse_window_accumulate(NULL, 1, p, &far, MPI_NO_OP, window), MPI_ERR_ARG, "index 10");
+    FAILS(MPIX_Sparse_window_accumulate(NULL, 1, p, &far, MPI_NO_OP, window), MPI_ERR_ARG, "indices[0] = 10 is outside");
     FAILS(MPIX_Sparse_window_fetch_and_op(NULL, got, 1, p, indices, MPI_SUM, window), MPI_ERR_BUFFER, "origin");
     FAILS(MPIX_Sparse_window_fetch_and_op(&one, NULL, 1, p, indices, MPI_NO_OP, window), MPI_ERR_BUFFER, "result");
   }

@@ -10,7 +10,7 @@ use super::guarded::{Guarded, Held};
 use super::issue::{One, Operations};
 use super::runs::{are_within, run_of};
 use super::state::State;
-use crate::error::{Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::{self, Patience};
 use crate::mpi::posted::PostedReceives;
@@ -504,6 +504,6 @@ impl Drop for Window {
 /// Returns the error of an index outside of a process's elements.
 #[cold]
 fn outside(indices: &[i64], target: u32, count: u64) -> Box<Error> {
-    let index = indices.iter().copied().find(|index| index.cast_unsigned() >= count).unwrap_or_default();
-    Error::WindowIndex { index, target, count }.into()
+    let k = indices.iter().position(|index| index.cast_unsigned() >= count).unwrap_or_default();
+    Error::WindowIndex { argument: Argument::at("indices", k), value: indices[k], target, count }.into()
 }
