@@ -328,6 +328,86 @@ static void made(void) {
   MPI_Type_free(&lengthy);
 }
 
+/* windows whose only element is so long that there is no memory for a batch */
+enum { LENGTHY = 1 << 20 };
+
+static void begin_lengthy(MPI_Datatype *type, long *base) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_node_size", "1");
+  MPI_Info_set(info, "mpix_sparse", "nbx");
+  MPI_Type_contiguous(LENGTHY, MPI_LONG, type);
+  MPI_Type_commit(type);
+  for (int i = 0; i < LENGTHY; i++) base[i] = test_rank;
+  window = NULL;
+  OK(MPIX_Sparse_window_create(base, 1, *type, info, comm, &window));
+  MPI_Info_free(&info);
+  OK(MPIX_Sparse_window_fence(window));
+}
+
+static void has_no_memory(int code) {
+  int class;
+  MPI_Error_class(code, &class);
+  CHECK(class == MPI_ERR_NO_MEM, "class %d: %s", class, test_message(code));
+}
+
+/* process 0 has no memory for a put: its target hears of it in the fence */
+static void put_without_memory(long *base, long *other) {
+  MPI_Datatype type;
+  MPI_Aint first = 0;
+  begin_lengthy(&type, base);
+  if (test_rank == 0) {
+    scarce = sizeof(long) * LENGTHY, refused_memory = 0;
+    int code = MPIX_Sparse_window_put(other, 1, 1, &first, window);
+    scarce = 0;
+    has_no_memory(code);
+    CHECK(refused_memory > 0, "nothing was refused");
+  }
+  FAILS_ON(MPIX_Sparse_window_fence(window), 3);
+  CHECK(base[LENGTHY - 1] == test_rank, "%ld", base[LENGTHY - 1]);
+  FAILS_ON(MPIX_Sparse_window_fence(window), 1);
+  FAILS_ON(MPIX_Sparse_window_free(&window), 1);
+  MPI_Type_free(&type);
+}
+
+/* process 1, in its fence, has no memory for batches: it needs none for a put, and without any for
+   what a get returns, the window ends for its caller */
+static void target_without_memory(long *base, long *other, int gets) {
+  MPI_Datatype type;
+  MPI_Aint first = 0;
+  begin_lengthy(&type, base);
+  for (int i = 0; i < LENGTHY; i++) other[i] = 7;
+  if (test_rank == 0) {
+    MPI_Barrier(comm);
+    if (gets) {
+      OK(MPIX_Sparse_window_get(other, 1, 1, &first, window));
+      has_no_memory(MPIX_Sparse_window_flush(window));
+      CHECK(other[0] == 7, "got %ld", other[0]);
+    } else {
+      OK(MPIX_Sparse_window_put(other, 1, 1, &first, window));
+      OK(MPIX_Sparse_window_flush(window));
+    }
+  } else {
+    if (test_rank == 1) scarce = sizeof(long) * LENGTHY;
+    MPI_Barrier(comm);
+  }
+  int code = MPIX_Sparse_window_fence(window);
+  scarce = 0;
+  fails_on(__LINE__, code, gets ? 3 : 0);
+  if (gets && test_rank < 2) has_no_memory(code);
+  CHECK(base[LENGTHY - 1] == (test_rank == 1 && !gets ? 7 : test_rank), "%ld", base[LENGTHY - 1]);
+  FAILS_ON(MPIX_Sparse_window_fence(window), gets);
+  FAILS_ON(MPIX_Sparse_window_free(&window), gets);
+  MPI_Type_free(&type);
+}
+
+static void without_memory(void) {
+  long *base = malloc(sizeof *base * LENGTHY), *other = malloc(sizeof *other * LENGTHY);
+  put_without_memory(base, other);
+  target_without_memory(base, other, 0), target_without_memory(base, other, 1);
+  free(base), free(other);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   comm = test_duplicate();
@@ -340,6 +420,7 @@ int main(int argc, char **argv) {
   applied(0), applied(1), applied_own(), applied_last();
   freed("nbx", 1), freed("crystal", 1), freed("nbx", 2);
   made();
+  without_memory();
   MPI_Comm_free(&comm);
   return test_finish();
 }

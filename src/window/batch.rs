@@ -15,6 +15,7 @@ use super::runs::Run;
 #[cfg(feature = "mpi")]
 use super::storage::Place;
 use super::storage::Storage;
+use crate::error::Result;
 
 /// The kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,8 +202,8 @@ const EMPTY: Mark = Mark { end: HEADER, key: NO_GROUP, elements: 0, head: 0, las
 
 impl Batch {
     /// An empty batch that takes `capacity` bytes, header included.
-    pub fn new(capacity: usize) -> Batch {
-        Batch::over(Storage::own(capacity + SPARE))
+    pub fn new(capacity: usize) -> Result<Batch> {
+        Ok(Batch::over(Storage::own(capacity + SPARE)?))
     }
 
     /// An empty batch in memory that is longer than it by [`SPARE`] bytes.
@@ -248,7 +249,7 @@ impl Batch {
         self.filled.end == HEADER
     }
 
-    fn capacity(&self) -> usize {
+    pub(super) fn capacity(&self) -> usize {
         self.bytes.len() - SPARE
     }
 
@@ -509,7 +510,7 @@ mod tests {
     fn headers_arrive_as_they_were() {
         for content in Content::ALL {
             let header = Header { content, ..HEADER_OF_ALL };
-            assert_eq!(Header::of(Batch::new(64).message(header)), header);
+            assert_eq!(Header::of(Batch::new(64).unwrap().message(header)), header);
         }
     }
 
@@ -562,7 +563,7 @@ mod tests {
         for round in 0..400 {
             let size = [1, 4, 8, 12, 16, 40][round % 6];
             let capacity = Batch::least_capacity(size) + random.below(3000) as usize;
-            let mut batch = Batch::new(capacity);
+            let mut batch = Batch::new(capacity).unwrap();
             for _ in 0..2 {
                 let (mut pushed, mut returned) = (Vec::new(), 0);
                 loop {
@@ -598,7 +599,7 @@ mod tests {
     #[test]
     fn an_operation_goes_on_with_its_group_alone() {
         for (kind, capacity) in Kind::ALL.into_iter().flat_map(|kind| [60, 100, 4000].map(|capacity| (kind, capacity))) {
-            let (mut one, mut other) = (Batch::new(capacity), Batch::new(capacity));
+            let (mut one, mut other) = (Batch::new(capacity).unwrap(), Batch::new(capacity).unwrap());
             let values: [[u8; 8]; 2] = [[3; 8], [4; 8]];
             let slices = [&values[0][..], &values[1][..]];
             assert!(!one.push_on(kind, 2, 0, [&values[0], &values[1]]), "there is no group");
@@ -621,7 +622,7 @@ mod tests {
 
     #[test]
     fn neighboring_elements_cost_one_byte_each_and_runs_nothing() {
-        let mut batch = Batch::new(4096);
+        let mut batch = Batch::new(4096).unwrap();
         for index in 1000..1100 {
             batch.push(Kind::Put, 0, index, 8, [&[1; 8], &[]]);
         }
@@ -636,7 +637,7 @@ mod tests {
 
     #[test]
     fn a_value_can_be_changed_while_its_group_goes_on() {
-        let mut batch = Batch::new(256);
+        let mut batch = Batch::new(256).unwrap();
         let (at, begins) = batch.push(Kind::Accumulate, 2, 7, 1, [&[3], &[]]);
         assert!(begins && batch.goes_on(Kind::Accumulate, 2));
         assert!(!batch.goes_on(Kind::Accumulate, 1) && !batch.goes_on(Kind::Put, 2));
@@ -651,7 +652,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_leaves_nothing() {
-        let mut batch = Batch::new(256);
+        let mut batch = Batch::new(256).unwrap();
         batch.push(Kind::Put, 2, 7, 1, [&[3], &[]]);
         let mark = batch.mark();
         batch.push_run(Kind::Put, 2, Run { first: 100, distance: 5 }, 4, 1);
@@ -664,7 +665,7 @@ mod tests {
 
     #[test]
     fn results_follow_one_another() {
-        let mut batch = Batch::new(64);
+        let mut batch = Batch::new(64).unwrap();
         for value in 0..3 {
             batch.append(2).fill(value);
         }
@@ -673,26 +674,26 @@ mod tests {
 
     #[test]
     fn groups_and_runs_are_bounded() {
-        let mut batch = Batch::new(1 << 20);
+        let mut batch = Batch::new(1 << 20).unwrap();
         for index in 0..70_000 {
             batch.push(Kind::Put, 3, index, 1, [&[1], &[]]);
         }
         assert_eq!(read(batch.message(HEADER_OF_ALL), 1).len(), 70_000);
         // elements without data
-        assert_eq!(Batch::new(64).run_room(Kind::Put, 0), usize::from(MOST_GROUP));
-        assert_eq!(Batch::new(HEADER).run_room(Kind::Put, 0), 0);
-        let mut batch = Batch::new(1 << 20);
+        assert_eq!(Batch::new(64).unwrap().run_room(Kind::Put, 0), usize::from(MOST_GROUP));
+        assert_eq!(Batch::new(HEADER).unwrap().run_room(Kind::Put, 0), 0);
+        let mut batch = Batch::new(1 << 20).unwrap();
         batch.push(Kind::Put, 3, 0, 4, [&[1; 4], &[]]);
         let more = (1..1 << 17).take_while(|&index| batch.push_on(Kind::Put, 3, index, [&[1; 4]; 2])).count();
         assert_eq!(batch.reader().group().map(|group| group.elements), Some(MOST_GROUP));
         assert_eq!(more + 1, usize::from(MOST_GROUP));
-        assert!(Batch::new(64).takes_one(Kind::Put, 0) && !Batch::new(HEADER).takes_one(Kind::Put, 0));
+        assert!(Batch::new(64).unwrap().takes_one(Kind::Put, 0) && !Batch::new(HEADER).unwrap().takes_one(Kind::Put, 0));
     }
 
     #[test]
     fn an_operation_fits_in_the_least_capacity() {
         for size in [0, 1, 8, 1000] {
-            let batch = Batch::new(Batch::least_capacity(size));
+            let batch = Batch::new(Batch::least_capacity(size)).unwrap();
             assert!(Kind::ALL.iter().all(|&kind| batch.run_room(kind, size) > 0));
         }
     }

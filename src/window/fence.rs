@@ -181,10 +181,10 @@ impl Window {
         for &target in &listed {
             let peer = self.state.peer(target);
             peer.listed = false;
-            if peer.batch.is_empty() && peer.has_applied_all() && !lost {
+            if !peer.has_operations() && peer.has_applied_all() && !lost {
                 continue;
             }
-            let mut batch = self.state.take_batch(target);
+            let mut batch = self.state.take_batch(target)?;
             let mut header = self.state.header(target, Content::Last);
             header.lost = lost;
             self.state.peer(target).reported = header.applied;

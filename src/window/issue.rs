@@ -62,7 +62,7 @@ impl State {
         // SAFETY: the caller vouches for the values.
         let values = unsafe { values_of(operations, k, elements, packed, self_comm) }?;
         let index = indices[k].cast_unsigned();
-        let Peer { batch, repeats, .. } = &mut **peer;
+        let Peer { batch: Some(batch), repeats, .. } = &mut **peer else { return Ok(()) };
         if let Some(repeats) = repeats
             && kind == Kind::Accumulate
         {
@@ -94,11 +94,12 @@ impl State {
         let One { kind, operator, index, values, result } = operation;
         // a process with operations in its batch is listed
         let Some(Some(peer)) = self.peers.get_mut(target as usize) else { return false };
+        let Some(batch) = &mut peer.batch else { return false };
         // SAFETY: the caller vouches for the values.
         let added = unsafe {
             match size {
-                8 => peer.batch.push_on::<8>(kind, operator, index, words_at(kind, values)),
-                _ => peer.batch.push_on::<4>(kind, operator, index, words_at(kind, values)),
+                8 => batch.push_on::<8>(kind, operator, index, words_at(kind, values)),
+                _ => batch.push_on::<4>(kind, operator, index, words_at(kind, values)),
             }
         };
         if added && kind.returns() && peer.expect(result, 1, to_offset(self.elements.extent())) {
@@ -117,7 +118,7 @@ impl State {
     pub unsafe fn apply_own_word(&self, rank: u32, words: Dense, operation: One) -> bool {
         let One { kind, operator, index, values, result } = operation;
         if let Some(Some(own)) = self.peers.get(rank as usize)
-            && !own.batch.is_empty()
+            && own.has_operations()
         {
             return false;
         }
@@ -135,12 +136,13 @@ impl State {
 
     /// Applies the operations on elements of this process that wait in a batch.
     pub fn apply_waiting(&mut self, rank: u32) {
-        if self.peers[rank as usize].as_ref().is_none_or(|own| own.batch.is_empty()) {
-            return;
+        if let Some(own) = &mut self.peers[rank as usize]
+            && own.has_operations()
+            && let Some(mut batch) = own.batch.take()
+        {
+            self.apply(rank, batch.reader());
+            self.recycle(batch);
         }
-        let mut batch = self.take_batch(rank);
-        self.apply(rank, batch.reader());
-        self.recycle(batch);
     }
 
     /// Does operations on elements of this process. As elsewhere, the error of one that MPI cannot
@@ -224,9 +226,9 @@ impl State {
         let Operations { kind, origin, target, indices, .. } = *operations;
         let run = Run { first: indices[k].cast_unsigned(), distance };
         let State { elements, self_comm, peers, .. } = self;
-        let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
-        let mark = peer.batch.mark();
-        let values = peer.batch.push_run(kind, operator, run, to_int(number), elements.size);
+        let Some(batch) = peers[target as usize].as_mut().and_then(|peer| peer.batch.as_mut()) else { return Ok(()) };
+        let mark = batch.mark();
+        let values = batch.push_run(kind, operator, run, to_int(number), elements.size);
         if values.is_empty() {
             return Ok(());
         }
@@ -236,7 +238,7 @@ impl State {
             elements.load_all(from, values, self_comm)
         };
         // what could not be packed must not travel
-        loaded.inspect_err(|_| peer.batch.rewind(mark))
+        loaded.inspect_err(|_| batch.rewind(mark))
     }
 
     /// Notes where the elements go that an operation returns.

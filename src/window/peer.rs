@@ -25,8 +25,8 @@ pub struct Place {
 /// Another process. Counts of batches wrap around.
 #[derive(Debug)]
 pub struct Peer {
-    /// Operations that have not been sent.
-    pub batch: Batch,
+    /// Operations that have not been sent, if there have been some since the last that were.
+    pub batch: Option<Batch>,
     /// Batches sent.
     pub sent: u32,
     /// Batches that it has acknowledged.
@@ -45,10 +45,16 @@ pub struct Peer {
 
 impl Peer {
     /// A process without operations.
-    pub fn new(batch: Batch, aggregates: bool) -> Peer {
+    pub fn new(aggregates: bool) -> Peer {
         let repeats = aggregates.then(Repeats::default);
         let places = VecDeque::new();
-        Peer { batch, sent: 0, acknowledged: 0, applied: 0, reported: 0, places, repeats, listed: false }
+        Peer { batch: None, sent: 0, acknowledged: 0, applied: 0, reported: 0, places, repeats, listed: false }
+    }
+
+    /// Returns true if it has operations that have not been sent.
+    #[inline]
+    pub fn has_operations(&self) -> bool {
+        self.batch.as_ref().is_some_and(|batch| !batch.is_empty())
     }
 
     /// Notes where elements go that it will return, `extent` bytes apart. Returns true if they do
@@ -161,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_process_takes_batches_until_too_many_are_unacknowledged() {
-        let mut peer = Peer::new(Batch::new(64), false);
+        let mut peer = Peer::new(false);
         (peer.sent, peer.acknowledged) = (u32::MAX - 3, u32::MAX - 3);
         let sent = (0..100).take_while(|_| peer.takes_another().then(|| peer.sent = peer.sent.wrapping_add(1)).is_some());
         assert_eq!(sent.count(), MOST_UNACKNOWLEDGED as usize);
@@ -171,7 +177,7 @@ mod tests {
 
     #[test]
     fn an_older_acknowledgement_changes_nothing() {
-        let mut peer = Peer::new(Batch::new(64), false);
+        let mut peer = Peer::new(false);
         (peer.sent, peer.acknowledged) = (3, u32::MAX - 8);
         peer.acknowledge(1);
         peer.acknowledge(u32::MAX);

@@ -156,14 +156,15 @@ impl Rings {
         self.links.binary_search_by_key(&rank, |link| link.rank).ok()
     }
 
-    /// Returns memory for a message of a ring, and [`SPARE`] bytes.
+    /// Returns memory for a message of a ring, and [`SPARE`] bytes. There always is some.
     pub fn lease(&mut self, at: usize) -> Storage {
         let link = &self.links[at];
         // SAFETY: rings lie in the segment, and consist of atomics.
         let ring = unsafe { &*link.outward };
         let style = if self.compares { link.stores.next(self.capacity, std::iter::once(ring)) } else { Style::ORDINARY };
-        if style.streams || style.timed {
-            let memory = self.private.pop().unwrap_or_else(|| Storage::own(self.capacity + SPARE));
+        if (style.streams || style.timed)
+            && let Ok(memory) = self.private.pop().map_or_else(|| Storage::own(self.capacity + SPARE), Ok)
+        {
             return memory.copied(style.streams);
         }
         let buffer = self.buffer(at);

@@ -24,6 +24,9 @@ const PASSED_OVER: usize = 2;
 /// The tag of all messages.
 const TAG: i32 = 0;
 
+/// The most bytes of a message without operations, and without what they return.
+const NOTICE: usize = HEADER + size_of::<u32>();
+
 /// A message that MPI has refused: an answer, which its target waits for.
 struct Unsent {
     rank: u32,
@@ -49,10 +52,12 @@ struct Sending {
 
 /// The outcome of a batch.
 pub(super) struct Applied {
-    /// What its operations return, if any do, or if there is a loss to tell.
+    /// What its operations return, if any do.
     results: Option<Batch>,
-    /// True if MPI could not apply one of them.
+    /// True if one of them that is awaited, or that MPI refused, has not been applied.
     lost: bool,
+    /// True if that is for want of memory for what they return.
+    unreturned: bool,
 }
 
 /// A batch of the next epoch.
@@ -148,20 +153,28 @@ impl State {
     }
 
     /// Returns an empty batch for a process.
-    fn fresh(&mut self, rank: u32) -> Batch {
+    fn fresh(&mut self, rank: u32) -> Result<Batch> {
         if let Some(rings) = &mut self.rings
             && let Some(at) = rings.of(rank)
         {
-            return Batch::over(rings.lease(at));
+            return Ok(Batch::over(rings.lease(at)));
         }
-        self.pool.pop().unwrap_or_else(|| Batch::new(self.capacity))
+        self.pool.pop().map_or_else(|| Batch::new(self.capacity), Ok)
+    }
+
+    /// Returns a batch for a notice, which takes little memory where there is not much.
+    fn fresh_for_notice(&mut self, rank: u32) -> Result<Batch> {
+        self.fresh(rank).or_else(|_| Batch::new(NOTICE))
     }
 
     /// Takes a batch back that is no longer used.
     pub fn recycle(&mut self, mut batch: Batch) {
         if batch.place() == Place::Own {
-            batch.clear();
-            self.pool.push(batch);
+            // others are those of notices
+            if batch.capacity() == self.capacity {
+                batch.clear();
+                self.pool.push(batch);
+            }
         } else if let Some(rings) = &mut self.rings {
             rings.release(batch.into_storage());
         }
@@ -170,21 +183,26 @@ impl State {
     /// Returns what is known of another process.
     #[inline]
     pub fn peer(&mut self, rank: u32) -> &mut Peer {
-        if self.peers[rank as usize].is_none() {
-            let batch = self.fresh(rank);
-            self.peers[rank as usize] = Some(Box::new(Peer::new(batch, self.aggregates)));
-        }
-        self.peers[rank as usize].as_mut().expect("made above")
+        let aggregates = self.aggregates;
+        self.peers[rank as usize].get_or_insert_with(|| Box::new(Peer::new(aggregates)))
     }
 
-    /// Returns a process's batch to be sent, and begins a new one.
-    pub fn take_batch(&mut self, rank: u32) -> Batch {
-        let fresh = self.fresh(rank);
+    /// Returns the batch to which operations on a process's elements are added.
+    #[inline]
+    pub fn batch(&mut self, rank: u32) -> Result<&Batch> {
+        if self.peer(rank).batch.is_none() {
+            self.peer(rank).batch = Some(self.fresh(rank)?);
+        }
+        Ok(self.peer(rank).batch.as_ref().expect("made above"))
+    }
+
+    /// Returns a process's batch to be sent, or an empty one.
+    pub fn take_batch(&mut self, rank: u32) -> Result<Batch> {
         let peer = self.peer(rank);
         if let Some(repeats) = &mut peer.repeats {
             repeats.forget();
         }
-        std::mem::replace(&mut peer.batch, fresh)
+        peer.batch.take().map_or_else(|| self.fresh_for_notice(rank), Ok)
     }
 
     /// Returns the header of a message to a process, which acknowledges what came from there, but
@@ -341,7 +359,7 @@ impl State {
     /// Tells a process that its last operations of this epoch have been lost.
     #[cold]
     pub fn tell_lost(&mut self, source: u32) -> Result<()> {
-        let (epoch, nothing) = (self.epoch, self.fresh(source));
+        let (epoch, nothing) = (self.epoch, self.fresh_for_notice(source)?);
         self.answer(source, Head { content: Content::Lost, lost: false, epoch }, nothing)
     }
 
@@ -371,9 +389,9 @@ impl State {
     #[cold]
     pub fn tell_over(&mut self, ended: u32, epoch: u32) {
         let rank = self.next;
-        let mut batch = self.fresh(rank);
-        batch.append(size_of::<u32>()).copy_from_slice(&ended.to_ne_bytes());
         // who cannot be told waits, as for a process that never calls
+        let Ok(mut batch) = self.fresh_for_notice(rank) else { return };
+        batch.append(size_of::<u32>()).copy_from_slice(&ended.to_ne_bytes());
         let (refused, _) = self.post(rank, Head { content: Content::Over, lost: false, epoch }, batch);
         refused.into_iter().for_each(|batch| self.recycle(batch));
     }
@@ -416,7 +434,8 @@ impl State {
             Content::Lost => {
                 self.note_lost(source, "the last operations on its elements were lost");
                 self.give_up(source);
-                Ok(())
+                // others would wait for results that no longer count
+                if header.lost { Err(out_of_memory(source)) } else { Ok(()) }
             }
             Content::Results => {
                 if header.lost {
@@ -456,17 +475,24 @@ impl State {
 
     /// Applies a batch of the current epoch and answers.
     fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
-        let Applied { results, lost } = self.apply(source, Reader::new(bytes, length));
+        let applied = self.apply(source, Reader::new(bytes, length));
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
         let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
-        let answer = match results {
-            Some(results) => Some((Content::Results, results)),
-            None if owed => Some((Content::Acknowledgement, self.fresh(source))),
-            None => None,
+        self.reply(source, header.epoch, applied, owed)
+    }
+
+    /// Answers operations, if they return something, or a word of them is `owed`.
+    fn reply(&mut self, source: u32, epoch: u32, applied: Applied, owed: bool) -> Result<()> {
+        let Applied { results, lost, unreturned } = applied;
+        let (content, batch) = match results {
+            Some(results) => (Content::Results, results),
+            None if unreturned => (Content::Lost, self.fresh_for_notice(source)?),
+            None if lost => (Content::Results, self.fresh_for_notice(source)?),
+            None if owed => (Content::Acknowledgement, self.fresh_for_notice(source)?),
+            None => return Ok(()),
         };
-        let head = |content| Head { content, lost, epoch: header.epoch };
-        answer.map_or(Ok(()), |(content, batch)| self.answer(source, head(content), batch))
+        self.answer(source, Head { content, lost, epoch }, batch)
     }
 
     /// Applies the last operations of a process in this epoch, and answers. All its batches have
@@ -476,9 +502,8 @@ impl State {
             self.note_lost(source, "operations on this process's elements were lost");
         }
         self.peer(source).acknowledge(header.applied);
-        let Applied { results, lost } = self.apply(source, Reader::new(bytes, length));
-        let head = Head { content: Content::Results, lost, epoch: header.epoch };
-        results.map_or(Ok(()), |results| self.answer(source, head, results))
+        let applied = self.apply(source, Reader::new(bytes, length));
+        if applied.unreturned { self.tell_lost(source) } else { self.reply(source, header.epoch, applied, false) }
     }
 
     #[cold]
@@ -490,13 +515,20 @@ impl State {
     /// Applies the operations of a message. The error of one that MPI cannot apply is that of the
     /// epoch: the others are applied, and the process goes on serving.
     pub(super) fn apply(&mut self, source: u32, mut reader: Reader) -> Applied {
-        let (mut results, mut lost) = (None, false);
+        let (mut results, mut lost, mut unreturned) = (None, false, false);
         while let Some(group) = reader.group() {
             let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(source, group.operator);
             // elements without data return nothing
-            if group.kind.returns() && results.is_none() && self.elements.size > 0 {
-                results = Some(self.fresh(source));
+            if group.kind.returns() && results.is_none() && self.elements.size > 0 && !unreturned {
+                match self.fresh(source) {
+                    Ok(batch) => results = Some(batch),
+                    Err(error) => {
+                        self.loss.get_or_insert(error);
+                        unreturned = true;
+                    }
+                }
             }
+            let known = known && !(unreturned && group.kind.returns());
             let returned = results.as_mut().filter(|_| group.kind.returns());
             // an accumulate, whose caller has left the call, fails in the target's fence alone
             lost |= !known && group.kind.returns();
@@ -505,10 +537,7 @@ impl State {
                 self.loss.get_or_insert(error);
             }
         }
-        if lost && results.is_none() {
-            results = Some(self.fresh(source));
-        }
-        Applied { results, lost }
+        Applied { results, lost, unreturned }
     }
 
     /// Returns true if an operator that a process uses is ready. Otherwise the error is kept.
@@ -624,4 +653,11 @@ impl State {
             }
         }
     }
+}
+
+/// The error of operations whose target has no memory for what they return.
+#[cold]
+fn out_of_memory(rank: u32) -> Box<Error> {
+    let text = "it has no memory for what operations on its elements return".into();
+    Error::Remote { rank, class: Class::NoMem, text }.into()
 }

@@ -4,8 +4,11 @@
 // the half without MPI shares no memory
 #![cfg_attr(not(feature = "mpi"), allow(dead_code))]
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, slice_from_raw_parts_mut};
+
+use crate::error::{Error, Result};
 
 /// Bytes that only their holder uses.
 #[derive(Debug)]
@@ -31,10 +34,14 @@ pub enum Place {
 unsafe impl Send for Storage {}
 
 impl Storage {
-    /// Memory of the process's own.
-    pub fn own(length: usize) -> Storage {
-        let bytes = Box::leak(vec![0; length].into_boxed_slice());
-        Storage { at: NonNull::from(bytes).cast(), length, place: Place::Own }
+    /// Memory of the process's own, one byte or more.
+    pub fn own(length: usize) -> Result<Storage> {
+        assert!(length > 0, "a batch has a header");
+        let no_memory = || Error::NoMemory { bytes: length };
+        let layout = Layout::array::<u8>(length).map_err(|_| no_memory())?;
+        // SAFETY: some bytes are asked for.
+        let at = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(no_memory)?;
+        Ok(Storage { at, length, place: Place::Own })
     }
 
     /// The same memory, which must be the process's own, to be copied to a buffer.
@@ -80,7 +87,7 @@ impl DerefMut for Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         if !matches!(self.place, Place::Buffer(_)) {
-            // SAFETY: `own` has leaked this box.
+            // SAFETY: `own` has it from the allocator that boxes have.
             drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(self.at.as_ptr(), self.length)) });
         }
     }
@@ -100,7 +107,7 @@ mod tests {
         buffer[0] = 1;
         drop(buffer);
         assert_eq!((memory[7], memory[8], memory[9]), (7, 1, 7));
-        let mut own = Storage::own(5);
+        let mut own = Storage::own(5).unwrap();
         own[4] = 9;
         assert_eq!((own.place(), &own[..]), (Place::Own, &[0, 0, 0, 0, 9][..]));
         let own = own.copied(true);

@@ -311,7 +311,7 @@ impl Held<'_, Window> {
             // whatever another thread has done, or met, meanwhile
             self.usable()?;
         }
-        let batch = self.state.take_batch(target);
+        let batch = self.state.take_batch(target)?;
         self.state.send(target, content, batch)?;
         self.poll().map(drop)
     }
@@ -376,8 +376,11 @@ impl Held<'_, Window> {
         self.state.apply_waiting(rank);
         // SAFETY: the caller vouches for values and places.
         unsafe {
-            if self.words.is_some() && operations.indices.len() == 1 && self.state.may_wait(operations.kind, operator) {
-                self.state.peer(rank);
+            if self.words.is_some()
+                && operations.indices.len() == 1
+                && self.state.may_wait(operations.kind, operator)
+                && self.state.batch(rank).is_ok()
+            {
                 self.state.add_one(operations, operator, 0)
             } else {
                 self.state.apply_own(operations, operator)
@@ -413,7 +416,7 @@ impl Held<'_, Window> {
                         continue;
                     }
                 }
-                let batch = &self.state.peer(target).batch;
+                let batch = self.state.batch(target)?;
                 let room = if is_run { batch.run_room(kind, size) } else { batch.takes_one(kind, size).into() };
                 if room == 0 {
                     self.ship(target, Content::Operations)?;
@@ -472,7 +475,7 @@ impl Held<'_, Window> {
         let mut sent = Vec::with_capacity(listed.len());
         for &target in &listed {
             let peer = self.state.peer(target);
-            if !peer.batch.is_empty() || !peer.has_applied_all() {
+            if peer.has_operations() || !peer.has_applied_all() {
                 self.ship(target, Content::Urgent)?;
             }
             sent.push(self.state.peer(target).sent);
@@ -488,7 +491,7 @@ impl Held<'_, Window> {
         let Window { state, listed, .. } = &mut **self;
         listed.retain(|&target| {
             let peer = state.peer(target);
-            peer.listed = !peer.batch.is_empty() || !peer.has_applied_all();
+            peer.listed = peer.has_operations() || !peer.has_applied_all();
             peer.listed
         });
         Ok(())
