@@ -108,8 +108,6 @@ pub struct Handle {
     pub retired: Vec<Arc<Link>>,
     /// By operation.
     pub tags: [Arc<Tags>; OPERATIONS],
-    /// The process's requests that must be moved forward.
-    pub outstanding: Arc<Outstanding>,
 }
 
 impl Handle {

@@ -26,7 +26,7 @@ use crate::model::copies;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology;
-use crate::mpi::{self, Communicator, device, finalize, guard};
+use crate::mpi::{self, Communicator, coll, device, finalize, guard};
 use crate::observe;
 use crate::progress::{self, Outstanding};
 use crate::schedule::{Algorithm, Input, Operations, Schedule};
@@ -56,7 +56,8 @@ pub use agree::SetCall;
 /// Cost: two reductions of a few words at the same time, or one through shared memory where the
 /// communicator's processes are on one node and have set neighborhoods before, and the cost of
 /// choosing schedules (see `select_schedules`). The first call on a communicator also duplicates it
-/// and finds the processes of the node, unless all processes have objects that an earlier
+/// and finds the processes of the node, and the first one for an operation that combines blocks
+/// takes another reduction of a word, unless all processes have objects that an earlier
 /// communicator of the same processes has left (see `own`). If lists do not match: one exchange of
 /// O(P) words to find the pair.
 ///
@@ -197,23 +198,33 @@ impl<'a> Call<'a> {
         let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &channels, first)?;
         // from here on only MPI itself can fail on some processes and not on others
         let observed = self.began.take().map(|began| observe::Set::new(self.comm, began));
-        // SAFETY: the caller vouches that no neighborhood is in use.
-        let handle = unsafe { self.handle() }?;
         let combines = wanted.iter().any(|operation| operation.combines().is_some());
+        let makes_comm = combines && own.self_comm.is_none();
+        let mut local = || -> Result<_> {
+            let self_comm = if combines { Some(own.self_comm()?) } else { None };
+            Ok((self_comm, progress::of_process()?, freed_flag(self.comm)?))
+        };
+        let made = local();
+        // making a communicator fails where MPI has no more of them: then on all processes, before
+        // anything is stored, or their next set calls would run on different communicators
+        let made = if makes_comm { coll::share_outcome(&private, made) } else { made };
+        let (self_comm, outstanding, orphaned) = made?;
+        let waiting = own.waiting;
+        // SAFETY: the caller vouches that no neighborhood is in use.
+        let handle = unsafe { self.handle(own) }?;
         let binding = Binding {
             wanted,
-            self_comm: if combines { Some(own.self_comm()?) } else { None },
+            self_comm,
             comm: private,
             neighborhood: Arc::new(neighborhood),
             directed: agreed.directions.is_some(),
-            waiting: own.waiting,
+            waiting,
             hints: Arc::new(hints),
             channels,
             tags: handle.tags.clone(),
-            outstanding: Arc::clone(&handle.outstanding),
-            orphaned: freed_flag(self.comm)?,
+            outstanding,
+            orphaned,
         };
-        handle.own = Some(own);
         let restart = |operation: Operation| binding.tags[operation as usize].restart(agreed.given[operation as usize]);
         if let (Some(open), Some((place, operation))) = (open, trial::operation(&binding.wanted)) {
             restart(operation);
@@ -263,27 +274,29 @@ impl<'a> Call<'a> {
     }
 
     /// Returns what the communicator keeps of its neighborhoods, made anew if their objects are not
-    /// those of this call.
+    /// those of this call, which it has from now on.
     ///
     /// # Safety
     /// As for [`set`].
-    unsafe fn handle(&self) -> Result<&'a mut Handle> {
+    unsafe fn handle(&self, own: Own) -> Result<&'a mut Handle> {
         // SAFETY: the value lives as long as the communicator; the caller vouches that no
         // neighborhood is in use.
         unsafe {
             if self.is_new {
                 let handle = Handle {
-                    own: None,
+                    own: Some(own),
                     store: self.store.clone(),
                     failed: AtomicBool::new(false),
                     neighborhoods: [const { None }; OPERATIONS],
                     retired: Vec::new(),
                     tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
-                    outstanding: progress::of_process()?,
                 };
                 HANDLE.set(self.comm, handle)?;
+                return Ok(HANDLE.get(self.comm)?.as_mut().expect("it has just been set"));
             }
-            Ok(HANDLE.get(self.comm)?.as_mut().expect("it has just been set"))
+            let handle = HANDLE.get(self.comm)?.as_mut().expect("its objects are those of this call");
+            handle.own = Some(own);
+            Ok(handle)
         }
     }
 }
