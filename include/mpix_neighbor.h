@@ -2074,7 +2074,7 @@ int MPIX_Isparse_exchange_c(int ntargets,
 /* Tests whether a nonblocking sparse exchange is complete, and completes it if so.
  *
  * - `request`: The exchange; becomes NULL when it is complete.
- * - `flag`: 1 if it is complete, else 0.
+ * - `flag`: 1 if it is complete, also if it has failed, else 0.
  * - `result`: The messages received; written only when the exchange is complete.
  *
  * Moves the exchange forward. Never waits.
@@ -2261,7 +2261,7 @@ int MPIX_Sparse_plan_start(MPIX_Sparse_plan plan);
 /* Tests whether a run of a plan is complete; its messages are then in the plan's result.
  *
  * - `plan`: The plan.
- * - `flag`: 1 if the run is complete, or none is under way, else 0.
+ * - `flag`: 1 if the run is complete, also if it has failed, or none is under way, else 0.
  *
  * Never waits.
  *

@@ -386,6 +386,7 @@ static void lost_message(void) {
     CHECK(code != MPI_SUCCESS && handled == 1, "%s: code %d, handler called %d times", protocol, code, handled);
     handled = 0;
     CHECK(request == NULL && result == NULL, "%s: a request outlives its exchange", protocol);
+    CHECK(!by_test || flag == 1, "%s: flag %d", protocol, flag);
   }
   MPI_Type_free(&strided);
   MPI_Info_free(&info);

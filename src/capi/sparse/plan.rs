@@ -164,12 +164,14 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_test(plan: MPIX_Sparse_plan, flag: *mu
         with_plan("MPIX_Sparse_plan_test", plan, |p| {
             let flag = Results::one("flag", flag)?;
             let before = p.plan.is_active();
-            let done = p.plan.test()?;
-            if before && done {
-                p.refresh()?;
+            let tested = p.plan.test();
+            let done = !p.plan.is_active();
+            // also with an error, if that has ended the run
+            if done || tested.is_ok() {
+                flag.write([c_int::from(done)]);
             }
-            flag.write([c_int::from(done)]);
-            Ok(())
+            tested?;
+            if before && done { p.refresh() } else { Ok(()) }
         })
     }
 }
