@@ -2295,11 +2295,14 @@ int MPIX_Sparse_plan_result(MPIX_Sparse_plan plan, MPIX_Sparse_result *result);
  *
  * - `plan`: The plan; becomes NULL. NULL is left alone.
  *
+ * If a start has failed, or a test or wait has said that a process has ended, the plan's memory
+ * stays, as MPI may still use it.
+ *
  * Local.
  *
  * Errors:
  *
- * - `MPI_ERR_REQUEST`: A run is under way; nothing is freed.
+ * - `MPI_ERR_REQUEST`: A run is under way, and no process of it has ended; nothing is freed.
  * - `MPI_ERR_ARG`: The pointer is NULL. */
 int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 

@@ -28,8 +28,13 @@ static void expect(int line, MPI_Comm on, int code, int class, const char *text)
 static const char *protocol;
 
 /* calls of MPI that fail: receives, those from any source, the next one, and packing on this
-   process, windows everywhere */
-static int receives_fail, open_receives_fail, next_receive_fails, packs_fail, windows_fail;
+   process, windows everywhere; and the test that finds the next message complete */
+static int receives_fail, open_receives_fail, next_receive_fails, packs_fail, windows_fail, next_end_fails;
+int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
+  int code = PMPI_Test(request, flag, status);
+  if (code == MPI_SUCCESS && *flag && next_end_fails) return next_end_fails = 0, MPI_ERR_OTHER;
+  return code;
+}
 int MPI_Pack(const void *from, int count, MPI_Datatype type, void *into, int size, int *position, MPI_Comm c) {
   if (packs_fail) return MPI_ERR_INTERN;
   return PMPI_Pack(from, count, type, into, size, position, c);
@@ -392,6 +397,33 @@ static void lost_message(void) {
   MPI_Info_free(&info);
 }
 
+/* a run of a plan one of whose messages fails ends when the others have ended, and can be followed
+   by another one */
+static void failed_runs(void) {
+  if (n == 1) return;
+  int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, value = 0, source, *got;
+  MPI_Count count;
+  MPIX_Sparse_plan plan = NULL;
+  MPIX_Sparse_result result;
+  OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, MPI_INFO_NULL, comm, &plan));
+  OK(MPIX_Sparse_plan_result(plan, &result));
+  for (int by_test = 0; by_test < 2; by_test++) {
+    int code = MPI_SUCCESS, flag = 0;
+    OK(MPIX_Sparse_plan_start(plan));
+    next_end_fails = 1;
+    if (!by_test) code = MPIX_Sparse_plan_wait(plan);
+    while (by_test && !flag && code == MPI_SUCCESS) code = MPIX_Sparse_plan_test(plan, &flag);
+    CHECK(code != MPI_SUCCESS && handled == 1 && !next_end_fails, "code %d, handler called %d times", code, handled);
+    CHECK(flag == by_test, "flag %d", flag);
+    handled = 0;
+    value = 10 * me + by_test;
+    run_plan(plan);
+    OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
+    CHECK(source == left && *got == 10 * left + by_test, "%d from %d", *got, source);
+  }
+  OK(MPIX_Sparse_plan_free(&plan));
+}
+
 /* a duplicate of a datatype calls the program back, which may call the library */
 static int called_back;
 static int duplicated(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag) {
@@ -644,6 +676,7 @@ int main(int argc, char **argv) {
   }
   protocol = "auto";
   callbacks();
+  failed_runs();
   failed_starts();
   bad_hints();
   wrong_communicators(errhandler);

@@ -307,6 +307,11 @@ static int plan_run(int runs) {
     code = MPIX_Sparse_plan_start(plan);
     if (code == MPI_SUCCESS) code = MPIX_Sparse_plan_wait(plan);
   }
+  /* also where its run has not ended */
+  if (code != MPI_SUCCESS) {
+    OK(MPIX_Sparse_plan_free(&plan));
+    CHECK(plan == NULL, "the plan is still there");
+  }
   return code;
 }
 

@@ -4,7 +4,7 @@ use super::comm::Owned as Comm;
 use super::constants::RSMPI_STATUS_IGNORE;
 use super::message::{Block, bytes_at};
 use super::{MPI_Request, check, request};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::util::cast::to_int;
 
 /// Persistent sends and receives, started in the order in which they were added. Freed when
@@ -16,6 +16,8 @@ pub struct Persistent {
     peers: Vec<u32>,
     /// Requests before this one are complete.
     next: usize,
+    /// The first error of a message of the current run.
+    failure: Option<Box<Error>>,
 }
 
 impl Persistent {
@@ -67,7 +69,7 @@ impl Persistent {
 
     /// Starts all messages one by one: `MPI_Startall` guarantees no order.
     pub fn start(&mut self) -> Result<()> {
-        self.next = 0;
+        (self.next, self.failure) = (0, None);
         for request in &mut self.requests {
             // SAFETY: a persistent request that is not active.
             check(unsafe { mpi_sys::MPI_Start(request) }, "MPI_Start")?;
@@ -76,17 +78,21 @@ impl Persistent {
     }
 
     /// Returns true if all are complete.
+    ///
+    /// # Errors
+    /// MPI has failed for a message. The others are completed first: no message is under way then.
     pub fn test(&mut self) -> Result<bool> {
         while let Some(request) = self.requests.get_mut(self.next) {
             let mut done = 0;
             // SAFETY: a persistent request; the result is a local.
-            check(unsafe { mpi_sys::MPI_Test(request, &mut done, RSMPI_STATUS_IGNORE) }, "MPI_Test")?;
-            if done == 0 {
-                return Ok(false);
+            match check(unsafe { mpi_sys::MPI_Test(request, &mut done, RSMPI_STATUS_IGNORE) }, "MPI_Test") {
+                Ok(()) if done == 0 => return Ok(false),
+                Ok(()) => {}
+                Err(error) => _ = self.failure.get_or_insert(error),
             }
             self.next += 1;
         }
-        Ok(true)
+        self.failure.take().map_or(Ok(true), Err)
     }
 }
 

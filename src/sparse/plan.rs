@@ -28,7 +28,7 @@ pub struct Plan {
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
-    /// A start failed half-way.
+    /// A start failed half-way, or a process has ended with which the run has messages.
     broken: bool,
     /// The error of a message to oneself that could not be packed. The run continues to its end and
     /// then fails.
@@ -143,20 +143,28 @@ impl Plan {
         self.active
     }
 
-    /// Returns true if a start failed half-way, so that MPI may still use the plan's memory.
+    /// Returns true if messages are under way that may never end, so that MPI may still use the
+    /// plan's memory.
     pub fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Returns true if no run is in progress any more.
+    /// Returns true if no run is in progress any more. An error of a message ends the run; that a
+    /// process has ended does not.
     pub fn test(&mut self) -> Result<bool> {
-        if self.active && self.requests.test().map_err(|error| self.explain(error))? {
-            self.active = false;
-            self.loss.take().map_or(Ok(()), Err)?;
+        if self.active {
+            let tested = self.requests.test();
+            if !matches!(tested, Ok(false)) {
+                (self.active, self.broken) = (false, false);
+                let loss = self.loss.take();
+                tested.map_err(|error| self.explain(error))?;
+                loss.map_or(Ok(()), Err)?;
+            }
         }
         if self.active && self.patience.is_over() {
             let dead = self.patience.look(self.comm.view(), self.requests.pending().into_iter());
             if let Some(&rank) = dead.first() {
+                self.broken = true;
                 return Err(Error::Gone { rank }.into());
             }
         }

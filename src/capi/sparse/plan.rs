@@ -223,9 +223,9 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c
             let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
             match place.as_ref() {
                 None => {}
-                Some(p) if p.plan.is_active() => return Err(Error::Active { argument: Argument::new("plan") }.into()),
                 // MPI may still write into its memory, which stays
                 Some(p) if p.plan.is_broken() => *place = std::ptr::null_mut(),
+                Some(p) if p.plan.is_active() => return Err(Error::Active { argument: Argument::new("plan") }.into()),
                 Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
             }
             Ok(())
