@@ -71,6 +71,27 @@ static void one_after_another(void) {
   MPI_Comm_free(&comm);
 }
 
+/* Several fields that travel together take one number: the last one that is free is enough. */
+static void together(void) {
+  if (!limit) return;
+  MPI_Comm comm = ring();
+  set(MPIX_NEIGHBOR_ALLTOALL, comm);
+  for (int k = 0; k < EARLY; k++) CHECK(start(k, 0, comm) == MPI_SUCCESS, "request %d", k);
+  for (int call = EARLY; call < limit - 1; call++) {
+    int out = call, in = -1;
+    OK(MPIX_Neighbor_alltoall(&out, 1, MPI_INT, &in, 1, MPI_INT, comm));
+  }
+  int out[2] = {test_rank, -test_rank}, in[2] = {-1, -1}, ones[2] = {1, 1};
+  const void *from[2] = {&out[0], &out[1]};
+  void *into[2] = {&in[0], &in[1]};
+  MPI_Aint places[2] = {0, 0};
+  MPI_Datatype ints[2] = {MPI_INT, MPI_INT};
+  OK(MPIX_Neighbor_alltoallw_fields(2, from, ones, places, ints, into, ones, places, ints, comm));
+  CHECK(in[0] == left() && in[1] == -left(), "fields: %d and %d", in[0], in[1]);
+  for (int k = 0; k < EARLY; k++) end(k, 0);
+  MPI_Comm_free(&comm);
+}
+
 /* Many requests under way, of which the newest are completed first. */
 static void all_at_once(void) {
   MPI_Comm comm = ring();
@@ -111,6 +132,7 @@ static void replaced(void) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   one_after_another();
+  together();
   all_at_once();
   operations();
   replaced();

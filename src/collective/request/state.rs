@@ -67,6 +67,8 @@ pub struct State {
     /// Arrays and datatypes kept for use after the start.
     captured: Vec<CapturedArguments>,
     joined: Option<Joined>,
+    /// How many numbers of the shared rings a start takes.
+    numbers: u64,
     /// Index of the executor of what is joined.
     of_joined: usize,
     pub verification: Option<Box<Verification>>,
@@ -142,7 +144,7 @@ impl State {
     fn start_all(&mut self) -> Result<()> {
         // a start that is refused leaves all as it was
         if let ([first, _, ..], None) = (&self.leases[..], &self.verification) {
-            first.executor.has_numbers(self.leases.len() as u64)?;
+            first.executor.has_numbers(self.numbers)?;
         }
         if let Some(joined) = &mut self.joined {
             let executor = &mut self.leases[self.of_joined].executor;
@@ -368,6 +370,7 @@ impl State {
             private: None,
             captured: Vec::new(),
             joined: None,
+            numbers: fields as u64,
             of_joined: 0,
             verification: None,
             failure: None,
@@ -453,6 +456,8 @@ impl State {
         shares: bool,
     ) -> Result<()> {
         let (count, pool) = (fields.len(), bound.pool());
+        // of the executor for near processes, which serves all fields
+        self.numbers = 1;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             if shares && let Some(mut lease) = pool.lend_near(schedule, count) {
@@ -556,7 +561,7 @@ impl State {
         }
         if let Some(first) = self.leases.first() {
             // or the number would be lost, here alone
-            first.executor.has_numbers(self.leases.len() as u64)?;
+            first.executor.has_numbers(self.numbers)?;
         }
         tags.next(&mut self.tags)
     }
