@@ -147,7 +147,9 @@ static void set_arguments(void) {
   if (n > 1) {
     int mismatch;
     OK(MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch));
-    HANDLED(MPIX_Neighborhood_set(me == 0 ? 1 : 2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), mismatch, "operations is not the same on all processes");
+    HANDLED(MPIX_Neighborhood_set(me == 0 ? 1 : 2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), mismatch, ": operations is not the same on all processes");
+    int (*set_one)(int, const int[], const int[], int, const int[], const int[], MPI_Info, MPI_Comm) = me == 0 ? MPIX_Neighbor_gather_set : MPIX_Neighbor_alltoall_set;
+    HANDLED(set_one(2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), mismatch, ": operation is not the same on all processes");
     MPI_Info other;
     MPI_Info_create(&other);
     MPI_Info_set(other, "mpix_seed", me == 0 ? "3" : "4");

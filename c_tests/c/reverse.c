@@ -117,6 +117,11 @@ static void errors(MPI_Comm comm) {
   /* an argument in error on one process is an error on all */
   int from = test_rank == test_size - 1 ? 0 : MPIX_NEIGHBOR_ALLTOALL;
   FAILS(MPIX_Neighborhood_reverse(from, MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm), MPI_ERR_ARG, "from = 0");
+  if (test_size > 1) {
+    int mismatch;
+    OK(MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch));
+    FAILS(MPIX_Neighborhood_reverse(MPIX_NEIGHBOR_ALLTOALL, test_rank == 0 ? MPIX_NEIGHBOR_GATHER : MPIX_NEIGHBOR_REDUCE, MPI_INFO_NULL, comm), mismatch, "MPIX_Neighborhood_reverse: to is not the same on all processes");
+  }
   /* what was there still is */
   OK(MPIX_Neighbor_alltoall(&test_rank, 1, MPI_INT, &got, 1, MPI_INT, comm));
   CHECK(got == previous, "%d, not %d", got, previous);

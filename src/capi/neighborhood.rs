@@ -52,7 +52,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighborhood_set", ("operations", operations), comm, info, |comm| lists.neighborhood(comm)) }
+    unsafe { lists.set("MPIX_Neighborhood_set", ("operations", operations), info, comm) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_GATHER` alone.
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_gather_set", ("operations", MPIX_NEIGHBOR_GATHER), comm, info, |comm| lists.neighborhood(comm)) }
+    unsafe { lists.set("MPIX_Neighbor_gather_set", ("operation", MPIX_NEIGHBOR_GATHER), info, comm) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_ALLTOALL` alone.
@@ -92,9 +92,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        set("MPIX_Neighbor_alltoall_set", ("operations", MPIX_NEIGHBOR_ALLTOALL), comm, info, |comm| lists.neighborhood(comm))
-    }
+    unsafe { lists.set("MPIX_Neighbor_alltoall_set", ("operation", MPIX_NEIGHBOR_ALLTOALL), info, comm) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_REDUCE` alone.
@@ -114,7 +112,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_reduce_set", ("operations", MPIX_NEIGHBOR_REDUCE), comm, info, |comm| lists.neighborhood(comm)) }
+    unsafe { lists.set("MPIX_Neighbor_reduce_set", ("operation", MPIX_NEIGHBOR_REDUCE), info, comm) }
 }
 
 /// Sets a communicator's neighborhood from process groups instead of lists of ranks.
@@ -367,6 +365,12 @@ struct Lists {
 }
 
 impl Lists {
+    /// Sets the neighborhood of these lists. `operations`: an argument, by name.
+    unsafe fn set(&self, function: &str, operations: (&'static str, c_int), info: MPI_Info, comm: MPI_Comm) -> c_int {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe { set(function, operations, comm, info, |comm| self.neighborhood(comm)) }
+    }
+
     unsafe fn neighborhood(&self, comm: Communicator) -> Result<Neighborhood> {
         // SAFETY: the caller vouches for the arrays.
         unsafe {
@@ -479,6 +483,7 @@ pub(super) unsafe fn set_with(
             let request = (|| {
                 Ok(SetCall {
                     operations: args::operations(operations.0, operations.1)?,
+                    argument: operations.0,
                     neighborhood: neighborhood?,
                     hints: hints?,
                 })

@@ -27,6 +27,8 @@ pub struct SetCall {
     pub hints: Hints,
     /// The operations, as a set of bits.
     pub operations: i32,
+    /// What errors call them.
+    pub argument: &'static str,
 }
 
 /// An operation's neighborhood whose schedule may serve another one.
@@ -154,7 +156,7 @@ pub fn gather(
     mine[SPENT] = if me == 0 && !trials::is_affordable() { -1 } else { 0 };
     mine[NUMBER] = if me == 0 { unique() } else { i64::MAX };
     let mut labelled = None;
-    if let Ok(SetCall { neighborhood, hints, operations }) = request {
+    if let Ok(SetCall { neighborhood, hints, operations, .. }) = request {
         let is_other = |n: &&Neighbor| n.rank.is_some_and(|rank| rank != me);
         let sent = || neighborhood.targets().iter().filter(is_other).map(|n| u64::from(n.weight));
         let received = neighborhood.sources().iter().filter(is_other).map(|n| u64::from(n.weight));
@@ -225,12 +227,12 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
         return Err(request.err().unwrap_or(remote.into()));
     }
     if least[SET] != -least[SET + 1] {
-        return Err(Error::Disagreement { what: "operations".into() }.into());
+        return Err(Error::Disagreement { what: request?.argument.into() }.into());
     }
     if least[HINTS] != -least[HINTS + 1] {
         return Err(differing(comm, &request?.hints)?);
     }
-    let SetCall { neighborhood, hints, operations } = request?;
+    let SetCall { neighborhood, hints, operations, argument } = request?;
     if sums[FINGERPRINT..STAR] != [0, 0] {
         return Err(mismatch(comm, &neighborhood)?);
     }
@@ -245,7 +247,7 @@ pub fn agree(comm: &Comm, gathered: Gathered, request: Result<SetCall>, grid: Op
     };
     let largest = |place: usize| to_int::<u64>(-least[place]);
     Ok(Agreed {
-        call: SetCall { neighborhood, hints: Hints { devices: least[DEVICES] < 0, ..hints }, operations },
+        call: SetCall { neighborhood, hints: Hints { devices: least[DEVICES] < 0, ..hints }, operations, argument },
         directions,
         outline: Outline {
             edges: sums[EDGES],

@@ -139,7 +139,7 @@ struct Agreement {
 /// Prepares shared memory for a neighborhood, if there is room in what the node keeps and nothing
 /// has to be found out together. Local.
 fn prepare(own: &Own, request: &Result<SetCall>) -> Option<Prepared> {
-    let SetCall { neighborhood, hints, operations } = request.as_ref().ok()?;
+    let SetCall { neighborhood, hints, operations, .. } = request.as_ref().ok()?;
     let team = &own.team;
     let is_known = hints.single_copy != SingleCopy::Auto || team.size() < 2 || team.note().is_some();
     let in_use = hints.devices || device::is_in_use();
@@ -252,7 +252,7 @@ impl<'a> Call<'a> {
     /// processes, or what [`select_schedules`] says, after the machine has been measured if the
     /// choice depends on it. Collective.
     fn candidates(&self, own: &Own, agreed: &mut Agreed, wanted: &[Operation]) -> Result<Candidates> {
-        let SetCall { neighborhood, hints, operations } = &mut agreed.call;
+        let SetCall { neighborhood, hints, operations, .. } = &mut agreed.call;
         if let Some((handle, place)) = self.known.zip(agreed.reusable)
             && let Some(selected) = shared(handle, place, neighborhood, hints)
         {
