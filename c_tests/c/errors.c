@@ -88,6 +88,7 @@ static void collective_arguments(void) {
   HANDLED(MPIX_Neighbor_alltoallw_fields(2, sendbufs, fewer, places, ints, recvbufs, ones, places, ints, comm), MPI_ERR_COUNT, "sendcounts[3] = -7 is negative");
   HANDLED(MPIX_Neighbor_alltoallw_fields(2, sendbufs, ones, places, ints, recvbufs, ones, places, mixed, comm), MPI_ERR_TYPE, "recvtypes[2] cannot be used for communication: it is MPI_DATATYPE_NULL");
   HANDLED(MPIX_Neighbor_alltoallw_fields(2, no_sendbufs, ones, places, ints, recvbufs, ones, places, ints, comm), MPI_ERR_BUFFER, "sendbufs[1] is NULL, but a block of 1 elements lies there");
+  HANDLED(MPIX_Neighbor_alltoallw_fields(2, NULL, ones, places, ints, recvbufs, ones, places, ints, comm), MPI_ERR_ARG, "sendbufs is NULL, but 2 entries are needed");
   HANDLED(MPIX_Neighbor_alltoallw_fields(2, sendbufs, ones, places, ints, in_place, ones, places, ints, comm), MPI_ERR_BUFFER, "recvbufs[0] is MPI_IN_PLACE");
   if (n == 1) HANDLED(MPIX_Neighbor_alltoall(buffer, 2, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_TRUNCATE, "the block to target 0 has 8 bytes, but source 0, which is this process too, expects 4 bytes");
   for (int i = 0; i < 4; i++) CHECK(result[i] == -1, "result %d was written", i);

@@ -175,14 +175,14 @@ fn part<T>(array: *const T, field: usize, degree: usize) -> *const T {
 }
 
 impl<C> FieldArrays<C> {
-    /// The arguments of one field. `buffers`: the name of the array of buffers.
+    /// The arguments of one of `count` fields. `buffers`: the name of the array of buffers.
     ///
     /// # Safety
     /// The buffers must be null or as many as there are fields, unless there are no blocks: then no
     /// array is looked at.
-    unsafe fn field(&self, buffers: &'static str, field: usize, degree: usize) -> Result<General<C, MPI_Aint>> {
+    unsafe fn field(&self, buffers: &'static str, field: usize, count: usize, degree: usize) -> Result<General<C, MPI_Aint>> {
         // SAFETY: the caller vouches for the array.
-        let buffers = unsafe { args::array(buffers, self.buffers, if degree == 0 { 0 } else { field + 1 }) }?;
+        let buffers = unsafe { args::array(buffers, self.buffers, if degree == 0 { 0 } else { count }) }?;
         Ok(General {
             base: buffers.get(field).copied().unwrap_or(std::ptr::null_mut()),
             counts: part(self.counts, field, degree),
@@ -210,8 +210,9 @@ pub unsafe fn fields<C: Entry>(
             let bound = handle::lookup(comm, Operation::Alltoall)?;
             let (n, extents) = (bound.neighborhood(), bound.extents());
             let (targets, sources) = (Side::send(n.targets().len(), extents), Side::recv(n.sources().len(), extents));
-            let field = |f: usize| -> Result<Buffers> {
-                let (input, output) = (send.field("sendbufs", f, targets.degree)?, recv.field("recvbufs", f, sources.degree)?);
+            let field = |f: usize, count: usize| -> Result<Buffers> {
+                let input = send.field("sendbufs", f, count, targets.degree)?;
+                let output = recv.field("recvbufs", f, count, sources.degree)?;
                 Ok(Buffers {
                     input: input.describe(targets.of_field(f))?,
                     output: output.describe(sources.of_field(f))?,
@@ -222,7 +223,7 @@ pub unsafe fn fields<C: Entry>(
             let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| {
                 let mut fields = Vec::new();
                 for f in 0..count {
-                    let field = field(f)?;
+                    let field = field(f, count)?;
                     let bytes = count.saturating_mul(size_of::<Buffers>());
                     fields.try_reserve(1).map_err(|_| Error::NoMemory { bytes })?;
                     fields.push(field);
