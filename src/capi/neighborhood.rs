@@ -374,7 +374,6 @@ impl Lists {
     unsafe fn neighborhood(&self, comm: Communicator) -> Result<Neighborhood> {
         // SAFETY: the caller vouches for the arrays.
         unsafe {
-            let size = comm.size()?;
             let list = |degree: c_int, names: [&'static str; 3], ranks, weights: *const c_int| {
                 let degree = args::length(names[0], degree)?;
                 let ranks = args::array(names[1], ranks, degree)?;
@@ -383,14 +382,26 @@ impl Lists {
                     false if stand_for_none(weights) && degree > 0 => return Err(null_weights(names[2], degree)),
                     false => Some(args::array(names[2], weights, degree)?),
                 };
-                let entries: Vec<Neighbor> = neighborhood::entries(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
-                Result::Ok((entries, weights.is_some() && degree > 0))
+                entries(ranks, weights, comm, (names[1], names[2]))
             };
             let (sources, a) = list(self.indegree, ["indegree", "sources", "sourceweights"], self.sources, self.sourceweights)?;
             let (targets, b) = list(self.outdegree, ["outdegree", "targets", "targetweights"], self.targets, self.targetweights)?;
             Ok(Neighborhood::new(comm.rank()?, sources, targets, a || b))
         }
     }
+}
+
+/// The entries of a list, and whether they have weights, which those of an empty list do not.
+/// `names`: of the arrays of ranks and weights.
+fn entries(
+    ranks: &[c_int],
+    weights: Option<&[c_int]>,
+    comm: Communicator,
+    names: (&'static str, &'static str),
+) -> Result<(Vec<Neighbor>, bool)> {
+    let list = neighborhood::entries(ranks, weights, mpi::proc_null(), comm.size()?, names)?;
+    let weighted = weights.is_some() && !list.is_empty();
+    Ok((list, weighted))
 }
 
 /// True for what is no array: NULL, and `MPI_WEIGHTS_EMPTY` where there are entries.
@@ -429,21 +440,21 @@ pub(super) fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> 
 
 /// The neighbors of the caller in a topology, which a communicator of these processes has.
 pub(super) fn neighborhood_of(topology: &Topology, comm: Communicator) -> Result<Neighborhood> {
-    let (rank, size) = (comm.rank()?, comm.size()?);
+    let rank = comm.rank()?;
     let list = |ranks: &[c_int], weights: Option<&Vec<c_int>>| {
-        neighborhood::entries(ranks, weights.map(Vec::as_slice), mpi::proc_null(), size, ("neighbors", "weights"))
+        entries(ranks, weights.map(Vec::as_slice), comm, ("neighbors", "weights"))
     };
     match topology {
         Topology::None => Err(Error::NoTopology.into()),
         Topology::Cartesian(dims, periodic) => Ok(Grid::new(dims.clone(), periodic.clone()).neighborhood(rank)),
         Topology::Graph(neighbors) => {
-            let both = list(neighbors, None)?;
-            Ok(Neighborhood::new(rank, both.clone(), both, false))
+            let (both, weighted) = list(neighbors, None)?;
+            Ok(Neighborhood::new(rank, both.clone(), both, weighted))
         }
         Topology::DistGraph { sources, targets, weights } => {
             let (from, to) = (weights.as_ref().map(|both| &both.0), weights.as_ref().map(|both| &both.1));
-            let (sources, targets) = (list(sources, from)?, list(targets, to)?);
-            Ok(Neighborhood::new(rank, sources, targets, weights.is_some()))
+            let ((sources, a), (targets, b)) = (list(sources, from)?, list(targets, to)?);
+            Ok(Neighborhood::new(rank, sources, targets, a || b))
         }
     }
 }
