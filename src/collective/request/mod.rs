@@ -170,7 +170,9 @@ impl Request {
                     let mut state = lock(shared);
                     state.take_tags(&self.bound)?;
                     state.start()?;
-                    tags.hold(&state.tags);
+                    if state.takes_tags() {
+                        tags.hold(&state.tags);
+                    }
                 }
                 outstanding.add(Arc::clone(shared) as _);
             }
@@ -223,23 +225,21 @@ impl Request {
         if !self.active {
             return Ok(());
         }
-        let began = self.bound.record().map(|_| Instant::now());
-        let outstanding = self.bound.outstanding();
-        match &mut self.run {
+        let (bound, run) = (&self.bound, &mut self.run);
+        let outstanding = bound.outstanding();
+        waiting(bound, || match run {
             Run::Own(state) => match &mut state.leases[..] {
                 // nothing else needs progress by this process
                 [lease] if outstanding.is_empty() => {
                     if let Err(e) = lease.executor.wait() {
                         state.note(e);
                     }
+                    Ok(())
                 }
-                _ => outstanding.until(self.bound.yields(), || Ok(state.test()))?,
+                _ => outstanding.until(bound.yields(), || Ok(state.test())),
             },
-            Run::Shared(shared) => outstanding.until(self.bound.yields(), || Ok(lock(shared).test()))?,
-        }
-        if let (Some(record), Some(began)) = (self.bound.record(), began) {
-            record.waited(began);
-        }
+            Run::Shared(shared) => outstanding.until(bound.yields(), || Ok(lock(shared).test())),
+        })?;
         self.complete()
     }
 
@@ -258,7 +258,9 @@ impl Request {
             Run::Shared(shared) => {
                 bound.outstanding().remove(shared);
                 let mut state = lock(shared);
-                bound.tags().release(&state.tags);
+                if state.takes_tags() {
+                    bound.tags().release(&state.tags);
+                }
                 state.complete(bound, persistent)
             }
         };
@@ -297,13 +299,19 @@ impl Request {
     /// Waits until `done` returns true, advancing all requests meanwhile.
     pub fn until(&mut self, mut done: impl FnMut(&mut Request) -> Result<bool>) -> Result<()> {
         let bound = Arc::clone(&self.bound);
-        let began = bound.record().map(|_| Instant::now());
-        let waited = bound.outstanding().until(bound.yields(), || done(self));
-        if let (Some(record), Some(began)) = (bound.record(), began) {
-            record.waited(began);
-        }
-        waited
+        waiting(&bound, || bound.outstanding().until(bound.yields(), || done(self)))
     }
+}
+
+/// Runs `wait`, and records how long that takes.
+#[inline(always)]
+fn waiting(bound: &BoundNeighborhood, wait: impl FnOnce() -> Result<()>) -> Result<()> {
+    let began = bound.record().map(|_| Instant::now());
+    let waited = wait();
+    if let (Some(record), Some(began)) = (bound.record(), began) {
+        record.waited(began);
+    }
+    waited
 }
 
 fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {

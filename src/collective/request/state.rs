@@ -545,18 +545,20 @@ impl State {
         Ok(self_edge)
     }
 
+    /// True if each start takes tags that no other one may have meanwhile.
+    #[inline(always)]
+    pub fn takes_tags(&self) -> bool {
+        self.private.is_none() && self.verification.is_none() && !self.one_round
+    }
+
     /// Takes a tag for each field.
     #[inline(always)]
     pub fn take_tags(&mut self, bound: &BoundNeighborhood) -> Result<()> {
-        if self.private.is_some() {
-            return Ok(());
-        }
         let tags = bound.tags();
         if self.verification.is_some() {
             tags.verified(&mut self.tags);
-            return Ok(());
         }
-        if self.one_round {
+        if !self.takes_tags() {
             return Ok(());
         }
         if let Some(first) = self.leases.first() {
