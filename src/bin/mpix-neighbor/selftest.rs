@@ -91,7 +91,7 @@ mod under_mpi {
         }
 
         fn neighbors(&self) -> Outcome {
-            let (world, byte) = (self.session.world(), self.session.byte());
+            let world = self.session.world();
             let ranks = [self.left(), self.right()];
             let both = ranks.map(|rank| to_int::<c_int>(rank));
             let weights = [1; 2];
@@ -100,25 +100,31 @@ mod under_mpi {
             let code =
                 unsafe { capi::MPIX_Neighborhood_set(ALLTOALL, 2, list, even, 2, list, even, self.session.no_info(), world) };
             self.check(code)?;
-            for length in LENGTHS {
-                let sent: Vec<u8> = (0..2).flat_map(|entry| block(self.me, entry, length)).collect();
-                let mut got = vec![0; 2 * length];
-                let count = to_int(length);
-                // SAFETY: both buffers have two blocks of `count` bytes.
-                let code = unsafe {
-                    let (from, into) = (sent.as_ptr().cast(), got.as_mut_ptr().cast());
-                    capi::MPIX_Neighbor_alltoall(from, count, byte, into, count, byte, world)
-                };
-                self.check(code)?;
-                for (j, &source) in ranks.iter().enumerate() {
-                    // the left one sends to its right; of two processes, each is on both sides
-                    let entry = if self.size > 2 { 1 - j } else { j };
-                    if got[j * length..(j + 1) * length] != block(source, entry, length) {
-                        return Err(format!("process {}: {length} bytes from process {source} are not what it sent", self.me));
-                    }
+            // a process that found a wrong block goes on: its neighbors wait for the others
+            let outcomes = LENGTHS.map(|length| self.alltoall(ranks, length));
+            outcomes.into_iter().collect::<Result<(), String>>()?;
+            Ok(format!("{} processes, up to {} bytes", self.size, LENGTHS[2]))
+        }
+
+        /// Exchanges blocks of one length with the neighbors that are set.
+        fn alltoall(&self, ranks: [u32; 2], length: usize) -> Result<(), String> {
+            let (world, byte, count) = (self.session.world(), self.session.byte(), to_int(length));
+            let sent: Vec<u8> = (0..2).flat_map(|entry| block(self.me, entry, length)).collect();
+            let mut got = vec![0; 2 * length];
+            // SAFETY: both buffers have two blocks of `count` bytes.
+            let code = unsafe {
+                let (from, into) = (sent.as_ptr().cast(), got.as_mut_ptr().cast());
+                capi::MPIX_Neighbor_alltoall(from, count, byte, into, count, byte, world)
+            };
+            self.check(code)?;
+            for (j, &source) in ranks.iter().enumerate() {
+                // the left one sends to its right; of two processes, each is on both sides
+                let entry = if self.size > 2 { 1 - j } else { j };
+                if got[j * length..(j + 1) * length] != block(source, entry, length) {
+                    return Err(format!("process {}: {length} bytes from process {source} are not what it sent", self.me));
                 }
             }
-            Ok(format!("{} processes, up to {} bytes", self.size, LENGTHS[2]))
+            Ok(())
         }
 
         fn sparse(&self) -> Outcome {
