@@ -235,6 +235,13 @@ fn weights_of_zero() {
     }
 }
 
+/// A share of 1 would make a chain, whose packets were nested as deep as it is long.
+#[test]
+fn a_chain_of_many_processes() {
+    let report = json(&["schedule", "--generate", "star:30000", "--algorithm", "scatter_binomial", "--share", "1"]);
+    assert_eq!(figures(&report, "scatter_binomial")["messages"], 29_999);
+}
+
 #[test]
 fn wrong_input_names_file_and_line() {
     let parts = file("short.parts", b"0\n1\n");

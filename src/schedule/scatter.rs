@@ -8,7 +8,8 @@
 //! nothing about them.
 //!
 //! A process sends one message per round, longest first, starting in the round after it received
-//! its own blocks. Each process thus has at most one message in and one out per round.
+//! its own blocks. Each process thus has at most one message in and one out per round. Where a
+//! table would make a tree deeper than some hundreds of messages, ranges are halved.
 //!
 //! The simple scatter, in which the source sends every process its block directly, is what
 //! `linear_permutation` builds for such a neighborhood, and `direct` without waiting between
@@ -21,13 +22,62 @@
 use super::grammar::{Algorithm, Block, Op, Schedule, self_copies};
 use super::input::{Input, Tuning};
 use super::star::Star;
+use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::to_u32;
 
-impl Star {
-    /// Returns the table of splits that a rule gives for this star.
-    pub(super) fn splits(&self, rule: fn(u32, f64, &Tuning) -> Vec<u32>, tuning: &Tuning) -> Vec<u32> {
-        rule(to_u32(self.targets.len()) + 1, self.weight, tuning)
+/// A rule for trees: the table of splits, from the number of processes and the mean weight of a
+/// block.
+pub(super) type Rule = fn(u32, f64, &Tuning) -> Vec<u32>;
+
+/// Most messages in which a block travels one after another, beyond those of a binomial tree.
+/// Packets are nested as deeply, and what reads them recurses: the simulator, the verifier.
+const DEEPEST: u32 = 256;
+
+/// The tree of a star.
+pub(super) struct Tree<'a> {
+    star: &'a Star,
+    splits: Vec<u32>,
+    /// For each rank, how its block arrives; `None` for the hub, and for a process that is no
+    /// target.
+    ways: Vec<Option<Way>>,
+}
+
+/// How the block of a process arrives.
+#[derive(Clone, Copy)]
+struct Way {
+    from: Rank,
+    round: u32,
+    share: Share,
+}
+
+impl Tree<'_> {
+    /// Builds the tree that a rule gives for a star. Cost: O(processes), beyond the rule's.
+    pub(super) fn new<'a>(star: &'a Star, processes: usize, rule: Rule, tuning: &Tuning) -> Tree<'a> {
+        let all = Share::all(star);
+        let splits = shallow(rule(all.count, star.weight, tuning));
+        let mut ways = vec![None; processes];
+        let mut todo = vec![(all, 0)];
+        while let Some((share, begin)) = todo.pop() {
+            for (round, sent) in (begin..).zip(share.sent(&splits)) {
+                ways[star.rank(sent.first) as usize] = Some(Way { from: star.rank(share.first), round, share: sent });
+                todo.push((sent, round + 1));
+            }
+        }
+        Tree { star, splits, ways }
     }
+}
+
+/// Replaces splits that would make a tree deeper than [`DEEPEST`], such as a chain's, by halves.
+fn shallow(mut splits: Vec<u32>) -> Vec<u32> {
+    let mut depths = vec![0; splits.len()];
+    for p in 2..splits.len() {
+        let depth = |s: usize| u32::max(depths[s] + 1, depths[p - s]);
+        if depth(splits[p] as usize) > DEEPEST {
+            splits[p] = to_u32(p / 2);
+        }
+        depths[p] = depth(splits[p] as usize);
+    }
+    splits
 }
 
 pub(super) fn unfit(input: &Input) -> Option<&'static str> {
@@ -42,6 +92,11 @@ struct Share {
 }
 
 impl Share {
+    /// What the hub holds at first.
+    fn all(star: &Star) -> Share {
+        Share { first: 0, count: to_u32(star.targets.len()) + 1 }
+    }
+
     /// The ranges that the process sends away, in that order.
     fn sent(self, splits: &[u32]) -> impl Iterator<Item = Share> + '_ {
         let mut left = self.count;
@@ -56,22 +111,19 @@ impl Share {
     }
 }
 
-/// Builds the schedule of one process. Cost: O(depth of the tree times messages of the process)
-/// and, for the hub, O(targets).
-pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> Schedule {
-    let n = input.neighborhood;
+/// Builds the schedule of one process. Cost: O(messages of the process) and, for the hub,
+/// O(targets).
+pub(super) fn schedule(algorithm: Algorithm, n: &Neighborhood, tree: Option<&Tree>) -> Schedule {
     let mut ops = Vec::new();
     let mut packets: Vec<Vec<Block>> = Vec::new();
-    if let Some(star) = input.star {
-        let all = Share { first: 0, count: to_u32(star.targets.len()) + 1 };
+    if let Some(Tree { star, splits, ways }) = tree {
         if n.rank() == star.hub {
             let entries: Vec<u32> = n.targets_in_order().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
-            for (round, share) in (0..).zip(all.sent(splits)) {
+            for (round, share) in (0..).zip(Share::all(star).sent(splits)) {
                 let block = pack(share, splits, &entries, &mut packets);
                 ops.push((round, Op::send(star.rank(share.first), block)));
             }
-        } else if let Some(place) = star.targets.iter().position(|&r| r == n.rank()) {
-            let (from, round, share) = way(to_u32(place) + 1, all, splits);
+        } else if let Some(Way { from, round, share }) = ways[n.rank() as usize] {
             let own = n.sources_in_order().find(|s| s.1 == star.hub).map_or(0, |s| s.0);
             let sent: Vec<Share> = share.sent(splits).collect();
             let scratch = |i: usize| Block::Scratch(to_u32(i));
@@ -81,7 +133,7 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
                 packets.push(std::iter::once(Block::Output(own)).chain((0..sent.len()).map(scratch)).collect());
                 Block::Packet(0)
             };
-            ops.push((round, Op::recv(star.rank(from), into)));
+            ops.push((round, Op::recv(from, into)));
             for (i, share) in sent.into_iter().enumerate() {
                 ops.push((round + 1 + to_u32(i), Op::send(star.rank(share.first), scratch(i))));
             }
@@ -92,21 +144,6 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
         schedule.push_packet(blocks);
     }
     schedule
-}
-
-/// Returns the position from which `place` receives, the round, and the range of positions, by
-/// following the splits from the source.
-fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
-    let (mut at, mut begin) = (all, 0);
-    loop {
-        let holds = |share: &Share| (share.first..share.first + share.count).contains(&place);
-        let (sends_before, share) = at.sent(splits).enumerate().find(|(_, share)| holds(share)).expect("someone sends to it");
-        let round = begin + to_u32(sends_before);
-        if share.first == place {
-            return (at.first, round, share);
-        }
-        (at, begin) = (share, round + 1);
-    }
 }
 
 /// Returns the block that the source sends for a range: an input block, or a packet of nested
@@ -139,6 +176,7 @@ fn pack(share: Share, splits: &[u32], entries: &[u32], packets: &mut Vec<Vec<Blo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::algorithms::scatter_binomial;
     use crate::schedule::{ALGORITHMS, Build, world_schedules};
     use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
 
@@ -191,6 +229,22 @@ mod tests {
         assert_eq!(schedules[6].packet(0), [Block::Output(0), Block::Scratch(0)]);
         assert_eq!(schedules.iter().map(Schedule::messages).sum::<usize>(), 7);
         assert!(schedules.iter().all(|s| s.rounds() <= 3));
+    }
+
+    /// A share of all blocks makes a chain, whose packets would be nested as deep as it is long.
+    #[test]
+    fn chains_are_cut() {
+        let tuning = Tuning { share: 1.0, ..Tuning::default() };
+        let mut depths = vec![0];
+        let splits = shallow(scatter_binomial::splits(100_000, 1.0, &tuning));
+        for p in 1..splits.len() {
+            let split = splits[p] as usize;
+            depths.push(if p == 1 { 0 } else { usize::max(depths[split] + 1, depths[p - split]) });
+        }
+        assert!((2..=257).all(|p| splits[p] as usize == p - 1), "{splits:?}");
+        assert!(depths.iter().all(|&depth| depth < 300), "{:?}", depths.iter().max());
+        let halves = scatter_binomial::splits(100_000, 1.0, &Tuning::default());
+        assert_eq!(shallow(halves.clone()), halves);
     }
 
     #[test]

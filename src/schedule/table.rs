@@ -7,7 +7,7 @@ use super::algorithms::{
 use super::grammar::{Algorithm, Schedule};
 use super::input::{Input, Operations, Tuning};
 use super::rounds::{self, Rounds, Shares};
-use super::scatter as tree;
+use super::scatter::{self, Rule, Tree};
 use super::star::Star;
 use super::stencil::Stencil;
 use crate::topology::cartesian::Grid;
@@ -31,7 +31,7 @@ pub enum Build {
     /// From a [`Star`]: a table with the number of blocks that a process sends away first, for each
     /// number of blocks that it holds, its own included. Arguments: the number of processes, the
     /// mean weight of a block, and message costs.
-    Scatter(fn(u32, f64, &Tuning) -> Vec<u32>),
+    Scatter(Rule),
     /// From the process's own lists and the [`Stencil`] of all processes.
     Stencil(fn(&Input) -> Schedule),
     /// From the graph of all processes and their nodes: one process computes the shares of all.
@@ -129,14 +129,14 @@ pub static ALGORITHMS: [Entry; 10] = [
         algorithm: Algorithm::ScatterBinomial,
         name: "scatter_binomial",
         single_port: true,
-        unfit: tree::unfit,
+        unfit: scatter::unfit,
         build: Build::Scatter(scatter_binomial::splits),
     },
     Entry {
         algorithm: Algorithm::ScatterOptimal,
         name: "scatter_optimal",
         single_port: true,
-        unfit: tree::unfit,
+        unfit: scatter::unfit,
         build: Build::Scatter(scatter_optimal::splits),
     },
     Entry {
@@ -198,9 +198,9 @@ pub fn world_schedules_on(
         Build::Negotiated(begin) => {
             distributed_coloring::negotiate(world.iter().map(|n| begin(&input(n), tuning, &|_| false)).collect()).0
         }
-        Build::Scatter(splits) => {
-            let splits = star.as_ref().map(|star| star.splits(splits, tuning)).unwrap_or_default();
-            world.iter().map(|n| tree::schedule(algorithm, &input(n), &splits)).collect()
+        Build::Scatter(rule) => {
+            let tree = star.as_ref().map(|star| Tree::new(star, world.len(), rule, tuning));
+            world.iter().map(|n| scatter::schedule(algorithm, n, tree.as_ref())).collect()
         }
         Build::Nodes(_) => return Err("it needs to know which processes share a node"),
     })
@@ -213,9 +213,9 @@ pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tun
 }
 
 /// Builds the schedule of one process along the tree that `rule` gives for the star of the input.
-pub fn scatter(algorithm: Algorithm, rule: fn(u32, f64, &Tuning) -> Vec<u32>, input: &Input, tuning: &Tuning) -> Schedule {
-    let splits = input.star.map(|star| star.splits(rule, tuning)).unwrap_or_default();
-    tree::schedule(algorithm, input, &splits)
+pub fn scatter(algorithm: Algorithm, rule: Rule, input: &Input, tuning: &Tuning) -> Schedule {
+    let tree = input.star.map(|star| Tree::new(star, input.processes as usize, rule, tuning));
+    scatter::schedule(algorithm, input.neighborhood, tree.as_ref())
 }
 
 impl Algorithm {

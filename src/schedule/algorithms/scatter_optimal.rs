@@ -25,7 +25,8 @@
 //! least the port time of its block, provided that g and L + 2 o are at least the time of a byte.
 //! The best s is therefore where the first argument reaches the second, or one less, and this s
 //! does not decrease as P grows. s = 1 (the simple scatter) and P / 2 (the binomial tree) are tried
-//! too, so that the tree is never slower than those, for any parameters.
+//! too, so that the tree is never slower than those, for any parameters, unless it is one of those
+//! hundreds of messages deep that `scatter.rs` cuts: where messages take no time but that of bytes.
 
 use crate::schedule::costs::Costs;
 use crate::schedule::input::Tuning;
