@@ -218,7 +218,7 @@ impl<'a> Lengths<'a> {
             let blocks = self.schedules[p as usize].packet(k as usize).iter().map(|&block| self.read(p, block));
             let (lengths, written): (Vec<Length>, Vec<u32>) = blocks.unzip();
             let again = |i: usize| i > 0 && lengths[i].source.is_some() && lengths[i].source == lengths[i - 1].source;
-            let bytes = (0..lengths.len()).filter(|&i| !again(i)).map(|i| lengths[i].bytes).sum();
+            let bytes = (0..lengths.len()).filter(|&i| !again(i)).map(|i| lengths[i].bytes).fold(0, u64::saturating_add);
             return (Length { bytes, blocks: Some(lengths.into()), source: None }, written.into_iter().max().unwrap_or(0));
         }
         let source = (self.gather && matches!(block, Block::Input(_))).then_some(p);
@@ -251,7 +251,7 @@ impl<'a> Lengths<'a> {
     fn taken(&self, p: Rank, into: Block, length: &Length) -> u64 {
         let (Block::Packet(k), Some(lengths)) = (into, &length.blocks) else { return 0 };
         let blocks = self.schedules[p as usize].packet(k as usize).iter().zip(lengths.iter());
-        blocks.filter(|(block, _)| matches!(block, Block::Output(_))).map(|(_, length)| length.bytes).sum()
+        blocks.filter(|(block, _)| matches!(block, Block::Output(_))).map(|(_, length)| length.bytes).fold(0, u64::saturating_add)
     }
 
     fn copy(&mut self, p: Rank, from: Block, into: Block, round: u32) -> Result<(), String> {
