@@ -610,6 +610,7 @@ fn info(variables: &[(&str, &str)]) -> String {
 fn info_names_the_files_that_the_library_reads() {
     use mpix_neighbor::model::copies::Node;
     use mpix_neighbor::model::kept::Place;
+    use mpix_neighbor::model::puts::{Notice, Times, Way};
     use mpix_neighbor::model::{Loggp, Sharing};
 
     let empty = info(&[]);
@@ -624,7 +625,7 @@ fn info_names_the_files_that_the_library_reads() {
     std::fs::create_dir_all(&config).unwrap();
     let home = [("HOME", home.to_str().unwrap())];
     let before = info(&home);
-    assert_eq!(before.matches(": not there\n").count(), 3, "{before}");
+    assert_eq!(before.matches(": not there\n").count(), 4, "{before}");
 
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let node = Node::new(host.trim());
@@ -633,7 +634,17 @@ fn info_names_the_files_that_the_library_reads() {
     let machine = Loggp { latency: 31.5, overhead: 4.25, gap: 6.0, gap_per_byte: 0.04, eager: 49152, sharing: Sharing::UNKNOWN };
     std::fs::write(cache.join(place.file()), place.text(&machine)).unwrap();
     std::fs::write(config.join("loggp"), machine.to_string()).unwrap();
+    let puts = Way { notice: Notice::Epoch, between_nodes: true };
+    std::fs::write(cache.join(Times::file(&place, puts)), Times::UNKNOWN.text(&place, puts)).unwrap();
+    // what a writer that was killed has left
+    std::fs::write(cache.join("loggp-7.123-456-0"), "latency = ").unwrap();
     let text = info(&home);
+    assert!(
+        text.contains(": bytes = microseconds: ")
+            && text.contains("; puts: active target, between nodes)\n")
+            && !text.contains("loggp-7.123"),
+        "{text}"
+    );
     let values = "L = 31.5 µs, o = 4.25 µs, g = 6 µs, G = 0.04 µs/B, rendezvous above 49152 B";
     assert!(text.contains(&format!("LogGP parameters, {}: LogGP: {values}\n", config.join("loggp").display())), "{text}");
     assert!(text.contains(&format!("{}: from 65536 bytes on\n", cache.join(node.file()).display())), "{text}");

@@ -145,8 +145,8 @@ fn files() -> Section {
         Ok(None) => loggp_path(variable).and_then(|path| file_text(&path).err()).map_or("not there".into(), |e| absent(&e)),
         Err(e) => e.to_string(),
     };
-    let place = variable("MPIX_LOGGP_FILE").or_else(|| Some(shown(&loggp_path(variable)?)));
-    let mut lines = vec![(format!("LogGP parameters, {}", place.unwrap_or_else(nowhere)), site)];
+    let named = variable("MPIX_LOGGP_FILE").or_else(|| Some(shown(&loggp_path(variable)?)));
+    let mut lines = vec![(format!("LogGP parameters, {}", named.unwrap_or_else(nowhere)), site)];
     let Some(folder) = kept_folder(variable) else {
         lines.push(("measured by set calls".into(), nowhere()));
         return section("Files", lines);
@@ -161,17 +161,22 @@ fn files() -> Section {
         Err(e) => absent(&e),
     };
     lines.push((format!("single copies, {}", shown(&copies)), single));
-    let mut measured: Vec<_> = (fs::read_dir(&folder).into_iter().flatten().flatten())
-        .map(|entry| entry.path())
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("loggp-")))
-        .collect();
-    measured.sort();
-    if measured.is_empty() {
-        lines.push((format!("LogGP parameters measured by set calls, {}", shown(&folder)), "not there".into()));
-    }
-    for path in measured {
-        let value = file_text(&path).map_or_else(|e| absent(&e), |text| kept(&text));
-        lines.push((format!("LogGP parameters measured by set calls, {}", shown(&path)), value));
+    let kinds = [("LogGP parameters", "loggp-", parameters_in as fn(&str) -> String), ("Times of puts", "puts-", times_in)];
+    for (what, kind, values) in kinds {
+        // beside them may lie what a writer that was killed has left
+        let counts = |name: &str| name.strip_prefix(kind).is_some_and(|number| number.parse::<u64>().is_ok());
+        let mut measured: Vec<_> = (fs::read_dir(&folder).into_iter().flatten().flatten())
+            .filter(|entry| entry.file_name().to_str().is_some_and(counts))
+            .map(|entry| entry.path())
+            .collect();
+        measured.sort();
+        if measured.is_empty() {
+            lines.push((format!("{what} measured by set calls, {}", shown(&folder)), "not there".into()));
+        }
+        for path in measured {
+            let value = file_text(&path).map_or_else(|e| absent(&e), |text| format!("{} ({})", values(&text), place(&text)));
+            lines.push((format!("{what} measured by set calls, {}", shown(&path)), value));
+        }
     }
     section("Files", lines)
 }
@@ -180,13 +185,22 @@ fn absent(error: &std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::NotFound { "not there".into() } else { error.to_string() }
 }
 
-/// The parameters in a file of measured ones, and the MPI and nodes for which they hold.
-fn kept(text: &str) -> String {
-    let comments =
-        text.lines().filter_map(|line| line.strip_prefix("# ")).filter(|c| c.starts_with("mpi: ") || c.starts_with("nodes: "));
-    let place = comments.collect::<Vec<_>>().join("; ");
-    let values = text.parse().map_or_else(|e: FileError| e.without_content(), |machine| parameters(&machine));
-    format!("{values} ({place})")
+/// The MPI and nodes for which a file of measured values holds.
+fn place(text: &str) -> String {
+    let kept = |comment: &&str| ["mpi: ", "nodes: ", "puts: "].iter().any(|key| comment.starts_with(key));
+    text.lines().filter_map(|line| line.strip_prefix("# ")).filter(kept).collect::<Vec<_>>().join("; ")
+}
+
+/// The parameters in a file of measured ones.
+fn parameters_in(text: &str) -> String {
+    text.parse().map_or_else(|e: FileError| e.without_content(), |machine| parameters(&machine))
+}
+
+/// The times in a file of those of puts: of 1 message, of 4, of a put, of one to where it is
+/// received, for several numbers of bytes.
+fn times_in(text: &str) -> String {
+    let times: Vec<&str> = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).collect();
+    format!("bytes = microseconds: {}", times.join("; "))
 }
 
 fn parameters(machine: &Loggp) -> String {
