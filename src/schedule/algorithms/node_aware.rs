@@ -80,20 +80,18 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
         let parts = to_usize(whole(parts)).clamp(1, most);
         // the part that contains the middle of an edge
         let mut before = 0.0;
-        let part_of: Vec<usize> = (edges.iter())
-            .map(|&e| {
-                let middle = before + weight(graph, e) / 2.0;
-                before += weight(graph, e);
-                // the middle of an edge of length 0 may lie at the very end
-                to_usize(whole(middle / total * parts as f64)).min(parts - 1)
-            })
-            .collect();
-        for part in 0..parts {
-            let edges: Vec<u32> = edges.iter().zip(&part_of).filter(|(_, p)| **p == part).map(|(e, _)| *e).collect();
-            if !edges.is_empty() {
-                let weight = edges.iter().map(|&e| weight(graph, e)).sum();
-                bundles.push(Bundle { from, to, edges, weight, carriers: [0; 2] });
-            }
+        let part_of = |&e: &u32| {
+            let middle = before + weight(graph, e) / 2.0;
+            before += weight(graph, e);
+            // the middle of an edge of length 0 may lie at the very end
+            (to_usize(whole(middle / total * parts as f64)).min(parts - 1), e)
+        };
+        let in_parts: Vec<(usize, u32)> = edges.iter().map(part_of).collect();
+        // middles never decrease along the edges
+        for part in in_parts.chunk_by(|a, b| a.0 == b.0) {
+            let edges: Vec<u32> = part.iter().map(|p| p.1).collect();
+            let weight = edges.iter().map(|&e| weight(graph, e)).sum();
+            bundles.push(Bundle { from, to, edges, weight, carriers: [0; 2] });
         }
     }
     bundles
