@@ -8,7 +8,6 @@
 //! by source and, for one source, in matching order. The edge word is twice that number, plus one
 //! for incoming edges.
 
-use super::costs::length;
 use super::grammar::{Algorithm, Block, Op, Schedule};
 use super::part::Part;
 use crate::topology::graph::Graph;
@@ -26,14 +25,14 @@ pub struct Piece {
     pub edge: u32,
     /// Round, from 0.
     pub round: u32,
-    /// Where it begins, in units of `1 / Rounds::scale` of a unit of weight.
+    /// Where it begins, in units of weight.
     pub begin: u32,
     /// Where it ends, in the same units.
     pub end: u32,
 }
 
 impl Piece {
-    /// Its length in units of `1 / Rounds::scale` of a unit of weight.
+    /// Its length in units of weight.
     pub fn length(&self) -> u32 {
         self.end - self.begin
     }
@@ -46,8 +45,6 @@ pub struct Rounds {
     pub algorithm: Algorithm,
     /// Number of rounds.
     pub count: u32,
-    /// Units of length per unit of weight, as in [`length()`].
-    pub scale: u32,
     /// All pieces, in any order. The pieces of an edge cover it exactly once. Only the piece of an
     /// edge of length 0 is empty, or of one that [`Rounds::between_nodes`] leaves out.
     pub pieces: Vec<Piece>,
@@ -60,7 +57,7 @@ impl Rounds {
         let pieces = (rounds_of.iter().enumerate())
             .map(|(e, &round)| Piece { edge: to_u32(e), round, begin: 0, end: graph.weight(e) })
             .collect();
-        Rounds { algorithm, count, scale: 1, pieces }
+        Rounds { algorithm, count, pieces }
     }
 
     /// Creates rounds for the edges between nodes, as `build` orders them. Those within a node,
@@ -80,15 +77,6 @@ impl Rounds {
         rounds
     }
 
-    /// Length of an edge.
-    ///
-    /// # Panics
-    /// If it is 2^32 or more.
-    pub fn length(&self, graph: &Graph, edge: usize) -> u32 {
-        let length = length(graph.weight(edge), self.scale.into());
-        u32::try_from(length).unwrap_or_else(|_| panic!("a length of {length}"))
-    }
-
     /// Length of the longest piece of each round, in units of weight.
     pub fn longest(&self) -> Vec<f64> {
         let mut longest = vec![0u32; self.count as usize];
@@ -96,7 +84,7 @@ impl Rounds {
             let l = &mut longest[p.round as usize];
             *l = p.length().max(*l);
         }
-        longest.into_iter().map(|l| f64::from(l) / f64::from(self.scale)).collect()
+        longest.into_iter().map(f64::from).collect()
     }
 
     /// IrregPC's cost: the sum over all rounds of the startup and the longest message, both in
@@ -127,7 +115,7 @@ impl Rounds {
                 // what is empty, or left out, travels whole
                 let step = match piece.length() {
                     0 => [piece.round, edge, 0, 1, 1],
-                    _ => [piece.round, edge, piece.begin, piece.end, self.length(graph, e)],
+                    _ => [piece.round, edge, piece.begin, piece.end, graph.weight(e)],
                 };
                 shares[next[process]..][..STEP].copy_from_slice(&step);
                 next[process] += STEP;
@@ -245,6 +233,7 @@ pub fn ratio(cost: f64, bound: f64) -> f64 {
 mod tests {
     use super::super::verify::{Goal, verify};
     use super::*;
+    use crate::topology::neighborhood::Neighbor;
 
     /// One process sends to all others, and no other process may scan all of its edges: the time
     /// would be quadratic.
@@ -261,19 +250,20 @@ mod tests {
     /// its list entries.
     #[test]
     fn schedules_of_a_cut_plan() {
-        let world = vec![Neighborhood::from_ranks(0, &[1, 0], &[1, 0, 1]), Neighborhood::from_ranks(1, &[0, 1, 0], &[1, 0])];
+        let of = |ranks: &[Rank]| ranks.iter().map(|&rank| Neighbor { rank: Some(rank), weight: 4, direction: 0 }).collect();
+        let lists = |p, sources: &[Rank], targets: &[Rank]| Neighborhood::new(p, of(sources), of(targets), true);
+        let world = vec![lists(0, &[1, 0], &[1, 0, 1]), lists(1, &[0, 1, 0], &[1, 0])];
         let graph = Graph::from_neighborhoods(&world);
         assert_eq!(graph.edges(), 3);
         let piece = |edge, round, begin, end| Piece { edge, round, begin, end };
         let rounds = Rounds {
             algorithm: Algorithm::Direct,
             count: 3,
-            scale: 4,
             pieces: vec![piece(1, 0, 0, 3), piece(0, 1, 0, 4), piece(1, 2, 3, 4), piece(2, 2, 0, 4)],
         };
-        assert_eq!(rounds.longest(), [0.75, 1.0, 1.0]);
-        assert_eq!(rounds.cost(2.0), 8.75);
-        assert_eq!(lower_bound(&graph, 2.0), 6.0);
+        assert_eq!(rounds.longest(), [3.0, 4.0, 4.0]);
+        assert_eq!(rounds.cost(2.0), 17.0);
+        assert_eq!(lower_bound(&graph, 2.0), 12.0);
         let schedules = rounds.schedules(&graph, &world);
         verify(&world, &schedules, Goal::Deliver, true).unwrap();
         assert_eq!(

@@ -103,7 +103,7 @@ pub fn of_rounds(graph: &Graph, rounds: &Rounds) -> Vec<Message> {
             round: p.round,
             source: sources[p.edge as usize],
             target: graph.target(p.edge as usize),
-            length: f64::from(p.length()) / f64::from(rounds.scale),
+            length: f64::from(p.length()),
         })
         .collect();
     messages.sort_by_key(|m| m.round);

@@ -92,7 +92,7 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     }
     first.into_iter().for_each(|rounds| best.consider(rounds));
     search(&problem, tuning, bound, &mut best);
-    Rounds { algorithm: Algorithm::EdgeColoring, count: to_u32(best.rounds.len()), scale: 1, pieces: pieces(&best.rounds) }
+    Rounds { algorithm: Algorithm::EdgeColoring, count: to_u32(best.rounds.len()), pieces: pieces(&best.rounds) }
 }
 
 /// The best rounds so far.

@@ -106,8 +106,8 @@ pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Round
     };
     let spare = if lambda == Lambda::One { 0 } else { graph.edges() / 2 };
     let pieces = Vec::with_capacity(graph.edges() + spare);
-    let mut rounds = Rounds { algorithm: Algorithm::RandomRounds, count: 0, scale: 1, pieces };
-    let mut rows = Rows::new(graph, &rounds, variant, &mut random);
+    let mut rounds = Rounds { algorithm: Algorithm::RandomRounds, count: 0, pieces };
+    let mut rows = Rows::new(graph, variant, &mut random);
 
     let mut active: Vec<Rank> = (0..to_u32(graph.processes())).filter(|&p| rows.length[p as usize] > 0).collect();
     let degree = graph.edges() as f64 / active.len() as f64;
@@ -163,7 +163,7 @@ pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Round
         let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
         let threshold = threshold(lambda, &mut lengths, tuning.startup);
         for &(p, Taken { message: Message { length, edge }, run }) in &chosen {
-            let begin = rounds.length(graph, edge as usize) - length;
+            let begin = graph.weight(edge as usize) - length;
             let sent = length.min(threshold);
             rounds.pieces.push(Piece { edge, round: rounds.count, begin, end: begin + sent });
             let rest = (sent < length).then_some(Message { length: length - sent, edge });
@@ -268,8 +268,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(graph: &'a Graph, rounds: &Rounds, variant: Variant, random: &mut Random) -> Self {
-        let message = |edge| Message { length: rounds.length(graph, edge), edge: to_u32(edge) };
+    fn new(graph: &'a Graph, variant: Variant, random: &mut Random) -> Self {
+        let message = |edge| Message { length: graph.weight(edge), edge: to_u32(edge) };
         let processes = graph.processes();
         let length = (0..to_u32(processes)).map(|p| to_u32(graph.edges_of(p).len())).collect();
         let heaps = matches!(variant, Variant::RsNh(_));
