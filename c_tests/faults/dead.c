@@ -1,13 +1,16 @@
 /* For the script `dead`: process 1 ends while the others wait for it, each in its own way.
    TEST_WHAT says where they wait, TEST_END how it ends: kill (by a signal) or exit (without
    MPI_Finalize), TEST_REFUSED that MPI knows of its end and takes no message to it. Each of the
-   others prints what its call returned; none may wait for ever. */
+   others prints what its call returned; none may wait for ever. TEST_SAID is an empty file, by
+   which they know when all of them have. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -31,6 +34,18 @@ static void end_now(void) {
 static void wait_for(double seconds) {
   double end = MPI_Wtime() + seconds;
   while (MPI_Wtime() < end) usleep(10000);
+}
+
+/* ends all survivors when the last one has said how its call ended, as the first one that aborts
+   takes all with it: each adds a byte to the file. mpirun then still has output to pass on. */
+static int end_all(void) {
+  const char *path = getenv("TEST_SAID");
+  int file = path ? open(path, O_WRONLY | O_APPEND) : -1;
+  struct stat now = {0};
+  if (write(file, ".", 1) != 1) perror("TEST_SAID");
+  for (double end = MPI_Wtime() + 10; MPI_Wtime() < end && now.st_size < test_size - 1; usleep(10000)) fstat(file, &now);
+  wait_for(0.2);
+  return MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 static void count_call(void) {
@@ -362,9 +377,7 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   printf("process %d: told: %.1f s: %s\n", test_rank, MPI_Wtime() - begin, told);
   fflush(stdout);
-  wait_for(2.5);
-  MPI_Abort(MPI_COMM_WORLD, 3);
-  return MPI_SUCCESS;
+  return end_all();
 }
 
 /* the victim takes none of these messages: some find no room in its memory, and are still MPI's
@@ -498,9 +511,7 @@ static int check_made(void) {
   }
   begin = MPI_Wtime();
   report(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
-  wait_for(2.5);
-  MPI_Abort(MPI_COMM_WORLD, 3);
-  return 0;
+  return end_all();
 }
 
 /* Where nothing can be sent in place of a message, the victim sends nothing more, and says so: no
@@ -530,9 +541,7 @@ static int check_cut_off(void) {
   }
   CHECK(getenv("MPIX_NODES") == NULL || ended == (test_rank == 0 ? 4 : 1), "%d calls ended", ended);
   report(code);
-  wait_for(2.5);
-  MPI_Abort(MPI_COMM_WORLD, 3);
-  return 0;
+  return end_all();
 }
 
 /* a collective in which the victim cannot pack or send its blocks is an error of all that they are
@@ -793,7 +802,5 @@ int main(int argc, char **argv) {
   if (neighbors_on != MPI_COMM_WORLD) end_neighborhood();
   /* as does each later call of all */
   if (code != MPI_SUCCESS && strncmp(what, "exchange", 8) == 0) report(exchange(SHORT, 0));
-  /* lets the others come to their ends, as the first one that aborts takes all with it */
-  wait_for(2.5);
-  MPI_Abort(MPI_COMM_WORLD, 3);
+  return end_all();
 }
