@@ -51,7 +51,8 @@ CLIPPY := cargo clippy --quiet --locked --all-targets
 CARGO_TEST := cargo test --quiet --locked
 # the pure half: what needs no MPI
 PURE := --no-default-features --target-dir target/pure
-PURE_PACKAGES := $(PURE) --package mpix-neighbor --package mpix-neighbor-bindings --features mpix-neighbor/tool
+PURE_PACKAGES := $(PURE) --package mpix-neighbor --package mpix-neighbor-bindings --package mpix-neighbor-benches \
+  --features mpix-neighbor/tool
 STRICT := -- -D warnings
 
 # a warning stops tests, and no installation: other compilers have other warnings
@@ -356,7 +357,7 @@ test-rust:
 	@$(MAKE) -j2 test-pure test-model
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(PURE)
 
-# formatting; warnings and tests of what needs no MPI: pure half, tool, generator
+# formatting; warnings and tests of what needs no MPI: pure half, tool, generator, benchmarks
 test-pure:
 	cargo fmt --check
 	$(CLIPPY) $(PURE_PACKAGES) $(STRICT)

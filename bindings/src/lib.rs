@@ -15,8 +15,8 @@
 //!                     +-------> front           front/functions.h
 //! ```
 //!
-//! `make header` writes the files, and `tests/generated.rs` of the library reports those that are
-//! not current. A function that the table and the Rust sources do not agree on stops the generator.
+//! `make header` writes the files, and `tests/generated.rs` reports those that are not current. A
+//! function that the table and the Rust sources do not agree on stops the generator.
 
 #![forbid(unsafe_code)]
 

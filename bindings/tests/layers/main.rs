@@ -1,6 +1,6 @@
 //! The rules about which module may use which. One way only; see the picture in `src/lib.rs`.
 
-#[path = "../common/mod.rs"]
+#[path = "../../../tests/common/mod.rs"]
 mod common;
 mod uses;
 
@@ -16,8 +16,13 @@ const MAX_LINES: usize = 700;
 /// The rooms that are built without MPI.
 const PURE: [&str; 6] = ["error", "util", "topology", "schedule", "model", "select"];
 
+/// The workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 fn source_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    root().join("src")
 }
 
 /// Source files below `src` as (path relative to `src`, text without comments and tests' modules).
@@ -144,7 +149,7 @@ fn modules_use_only_what_lies_below_them() {
 #[test]
 fn no_files_of_a_folder_use_each_other_in_a_circle() {
     for folder in ["src", "src/bin/mpix-neighbor", "preload/src", "bindings/src"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let folder = root().join(folder);
         let circles = Crate::read(&folder, "crate").circles();
         assert!(circles.is_empty(), "below {}: {circles:#?}", folder.display());
     }
@@ -152,9 +157,9 @@ fn no_files_of_a_folder_use_each_other_in_a_circle() {
 
 #[test]
 fn no_file_is_too_long() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut long = Vec::new();
-    for folder in ["src", "preload/src", "bindings/src", "tests", "benches"] {
+    for folder in ["src", "preload/src", "bindings", "tests", "benches"] {
         for file in files_below(&root.join(folder), &[".rs"]) {
             let lines = std::fs::read_to_string(&file).unwrap().lines().count();
             if lines > MAX_LINES {
@@ -197,7 +202,7 @@ fn the_environment_is_read_in_one_place() {
             }
         }
     }
-    for path in files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src"), &[".rs"]) {
+    for path in files_below(&root().join("preload/src"), &[".rs"]) {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("env::var") && !text.contains("getenv"), "{} reads the environment itself", path.display());
     }
