@@ -324,9 +324,7 @@ APART := MAKEFLAGS=
 test: export CARGO_INCREMENTAL := 0
 test:
 	@scripts/deps test
-	@$(MAKE) test-rust
-	@$(MAKE) -j2 test-builds-openmpi test-builds-mpich
-	@$(MAKE) -j2 test-unit-openmpi test-install-openmpi test-install-mpich
+	@$(MAKE) -j2 test-pure test-model test-builds-openmpi test-builds-mpich test-unit-openmpi test-install-openmpi test-install-mpich
 	@$(MAKE) test-c test-preload $(OPENMPI)
 	@$(MAKE) test-c test-preload $(MPICH)
 	@$(MAKE) test-rest
@@ -351,17 +349,17 @@ abi-builds:
 	@scripts/deps test-mpis
 	@if scripts/mpi-package mpich >/dev/null; then $(MAKE) lib preload $(ABI); fi
 
-# test-pure, test-model, the documentation of the crate; tests of one keep one core while the other
-# compiles
+# test-pure and test-model; tests of one keep one core while the other compiles
 test-rust:
 	@$(MAKE) -j2 test-pure test-model
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(PURE)
 
-# formatting; warnings and tests of what needs no MPI: pure half, tool, generator, benchmarks
+# formatting; warnings and tests of what needs no MPI: pure half, tool, generator, benchmarks; the
+# documentation of the crate
 test-pure:
 	cargo fmt --check
 	$(CLIPPY) $(PURE_PACKAGES) $(STRICT)
 	$(CARGO_TEST) $(PURE_PACKAGES)
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps $(PURE)
 
 # the protocol of shared memory in all orders that the memory model allows (loom)
 test-model:
@@ -404,6 +402,10 @@ test-builds:
 
 %-mpich:
 	@$(MAKE) $* $(MPICH)
+
+# these need what is built there, and build it themselves where they are made alone
+test-unit-openmpi test-install-openmpi: test-builds-openmpi
+test-install-mpich: test-builds-mpich
 
 # library, preload library and tool: cargo compiles the library once, not again for the tool
 $(OUT)/together: $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(OUT)
