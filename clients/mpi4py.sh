@@ -46,7 +46,7 @@ suite_mpi4py() {
 
 # builds it for one MPI where that is not done, from a copy of the sources
 mpi4py_build() {
-  local venv=$WORK/mpi4py/$MPI copy=$WORK/mpi4py/source-$MPI flags=-O0
+  local venv=$WORK/mpi4py/$MPI copy=$WORK/mpi4py/source-$MPI flags="-O0 -g0"
   if [ "$MPI" = openmpi ]; then
     flags="$flags -include $PWD/clients/openmpi4-init.h"
     [ "$venv/.complete" -nt clients/openmpi4-init.h ] || rm -f "$venv/.complete"
