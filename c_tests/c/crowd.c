@@ -1,6 +1,6 @@
 /* Processes that share cores: many short calls in bounded time. A process that keeps its core while
-   it waits costs each call 4 ms. Where other programs keep the cores for a while, the calls are made
-   once more. */
+   it waits costs each call 4 ms. Where other programs keep the cores for a while, the calls are
+   made once more. */
 #define _DEFAULT_SOURCE
 #include <unistd.h>
 

@@ -116,8 +116,8 @@ int main(int argc, char **argv) {
   }
   if (test_rank > 0) pause();
   if (!failed) printf("the living went on\n"), fflush(stdout);
-  /* mpirun still has output to pass on; MPI_Finalize may wait for the one that is gone, and the other
-     one waits there */
+  /* mpirun still has output to pass on; MPI_Finalize may wait for the one that is gone, and the
+     other one waits there */
   usleep(200000);
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
