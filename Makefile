@@ -119,9 +119,10 @@ python:
 	@scripts/deps python
 	scripts/python build/python
 
-# the command-line tool, which needs no MPI
+# the command-line tool, which needs no MPI. TOOL_PROFILE: variables for cargo, with which `test` is
+# spared the time of a tool that is only packed and unpacked
 tool:
-	$(CARGO_BUILD) --no-default-features --features tool --target-dir target/tool
+	$(TOOL_PROFILE) $(CARGO_BUILD) --no-default-features --features tool --target-dir target/tool
 	@mkdir -p build
 	@ln -sf ../target/tool/release/mpix-neighbor build/mpix-neighbor
 
@@ -322,6 +323,8 @@ APART := MAKEFLAGS=
 
 # everything, on Open MPI and on MPICH
 test: export CARGO_INCREMENTAL := 0
+test: export TOOL_PROFILE := CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
+  CARGO_PROFILE_RELEASE_DEBUG=0
 test:
 	@scripts/deps test
 	@$(MAKE) -j2 test-pure test-model test-builds-openmpi test-builds-mpich test-unit-openmpi test-install-openmpi test-install-mpich
