@@ -523,3 +523,4 @@ bench:
 	@scripts/deps bench
 	@$(MAKE) preload $(addprefix $(OUT)/,$(BENCHES))
 	@scripts/bench
+simulated: export CARGO_PROFILE_RELEASE_DEBUG := 0
