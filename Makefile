@@ -75,7 +75,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
 BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport setup
 
-.PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors python tool tool-mpi fortran header install uninstall dist deb site clean help \
+.PHONY: all lib preload preloads flavors install-all binaries test-abi test-flavors test-front test-packing test-wrong-mpi python tool tool-mpi fortran header install uninstall dist deb site clean help \
   examples demo c-programs fortran-tests preload-programs \
   check check-builds test test-rest test-distributed abi-builds python-environments test-pure test-rust test-model test-miri test-tsan test-tsan-c test-unit test-builds \
   test-install test-c test-preload c-tests fuzz test-mpis test-clients test-packages test-stranger test-python test-site test-aarch64 \
@@ -336,9 +336,8 @@ test:
 # a simulation, tarball and packages, the site, the wrong MPI, programs of others, Python; side by
 # side what keeps one core and measures no time, first what fetches the MPI that Python needs, too
 test-rest:
-	@$(MAKE) -j2 abi-builds test-simulate test-distributed tool python-environments test-site
-	c_tests/faults/wrong-mpi
-	@$(MAKE) test-abi test-flavors
+	@$(MAKE) -j2 abi-builds test-simulate test-distributed tool python-environments test-site test-wrong-mpi test-packing
+	@$(MAKE) test-abi test-front
 	clients/run quick
 	@$(MAKE) test-python
 
@@ -346,6 +345,10 @@ test-rest:
 test-distributed:
 	$(APART) c_tests/dist
 	@$(MAKE) test-packages
+
+# programs under another MPI than the library's
+test-wrong-mpi:
+	c_tests/faults/wrong-mpi
 
 # the libraries for the MPI-5 standard ABI, which test-abi and test-flavors need
 abi-builds:
@@ -456,14 +459,24 @@ test-abi:
 	@scripts/deps test-mpis
 	@$(ABI) scripts/test-abi
 
-# one library for all MPIs, under each of them, and installed
+# one library for all MPIs, under each of them, and installed; one after the other, as both make
+# build/flavors
 test-flavors:
+	@$(MAKE) test-packing
+	@$(MAKE) test-front
+
+# that library under each MPI
+test-front:
 	@scripts/deps test-mpis
 	@$(MAKE) flavors
-	c_tests/needed build/flavors
 	c_tests/front build/flavors
-	c_tests/install-all
-	c_tests/binaries
+
+# what it needs of an MPI, installed, and packed with the tool
+test-packing: abi-builds tool
+	@$(MAKE) flavors
+	c_tests/needed build/flavors
+	$(APART) c_tests/install-all
+	$(APART) c_tests/binaries
 
 # all flavors built for aarch64, and run there by an emulator: 10 minutes
 test-aarch64:
@@ -514,6 +527,7 @@ SIMULATOR := $(CURDIR)/scripts/smpi/mpicc
 simulated: export CARGO_PROFILE_RELEASE_LTO := off
 simulated: export CARGO_PROFILE_RELEASE_CODEGEN_UNITS := 16
 simulated: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 1
+simulated: export CARGO_PROFILE_RELEASE_DEBUG := 0
 # the program for that; how fast it runs does not matter, as only messages take simulated time
 simulated:
 	@$(MAKE) $(addprefix build/$(subst /,-,$(patsubst /%,%,$(SIMULATOR)))/,simulate memory.so) MPICC=$(SIMULATOR)
@@ -523,4 +537,3 @@ bench:
 	@scripts/deps bench
 	@$(MAKE) preload $(addprefix $(OUT)/,$(BENCHES))
 	@scripts/bench
-simulated: export CARGO_PROFILE_RELEASE_DEBUG := 0
