@@ -119,8 +119,10 @@ python:
 	@scripts/deps python
 	scripts/python build/python
 
-# the command-line tool, which needs no MPI. TOOL_PROFILE: variables for cargo, with which `test` is
-# spared the time of a tool that is only packed and unpacked
+# TOOL_PROFILE: variables for cargo. `test` builds a tool that is only packed and unpacked without
+# optimization, and removes its link at the end.
+
+# the command-line tool, which needs no MPI
 tool:
 	$(TOOL_PROFILE) $(CARGO_BUILD) --no-default-features --features tool --target-dir target/tool
 	@mkdir -p build
@@ -331,6 +333,7 @@ test:
 	@$(MAKE) test-c test-preload $(OPENMPI)
 	@$(MAKE) test-c test-preload $(MPICH)
 	@$(MAKE) test-rest
+	@rm -f build/mpix-neighbor
 	@echo "make test: all passed"
 
 # a simulation, tarball and packages, the site, the wrong MPI, programs of others, Python; side by
@@ -346,7 +349,7 @@ test-distributed:
 	$(APART) c_tests/dist
 	@$(MAKE) test-packages
 
-# programs under another MPI than the library's
+# programs under another MPI than the library's; both libraries must be built
 test-wrong-mpi:
 	c_tests/faults/wrong-mpi
 
@@ -359,8 +362,7 @@ abi-builds:
 test-rust:
 	@$(MAKE) -j2 test-pure test-model
 
-# formatting; warnings and tests of what needs no MPI: pure half, tool, generator, benchmarks; the
-# documentation of the crate
+# formatting; warnings, tests and documentation of what needs no MPI
 test-pure:
 	cargo fmt --check
 	$(CLIPPY) $(PURE_PACKAGES) $(STRICT)
@@ -409,7 +411,7 @@ test-builds:
 %-mpich:
 	@$(MAKE) $* $(MPICH)
 
-# these need what is built there, and build it themselves where they are made alone
+# installs need what is built there; unit tests come after it, as two compilers keep both cores
 test-unit-openmpi test-install-openmpi: test-builds-openmpi
 test-install-mpich: test-builds-mpich
 
@@ -459,19 +461,19 @@ test-abi:
 	@scripts/deps test-mpis
 	@$(ABI) scripts/test-abi
 
-# one library for all MPIs, under each of them, and installed; one after the other, as both make
-# build/flavors
+# the library for all MPIs: packed, installed, run under each of them
 test-flavors:
+	@# one after the other, as both make build/flavors
 	@$(MAKE) test-packing
 	@$(MAKE) test-front
 
-# that library under each MPI
-test-front:
+# the library for all MPIs, run under each of them
+test-front: abi-builds
 	@scripts/deps test-mpis
 	@$(MAKE) flavors
 	c_tests/front build/flavors
 
-# what it needs of an MPI, installed, and packed with the tool
+# the library for all MPIs: what it needs, installed, and packed with the tool
 test-packing: abi-builds tool
 	@$(MAKE) flavors
 	c_tests/needed build/flavors

@@ -28,7 +28,7 @@ fn the_table_or_a_script_runs_each_c_program() {
         .filter(|path| path.extension().is_none() && !path.ends_with("table"))
         .map(|path| code(path))
         .collect();
-    // what a script, or a rule for one file, compiles by its path is no program for all rows
+    // a script, or a rule for one file, compiles some programs by their paths
     let compiled = code(&root.join("Makefile")) + &scripts;
     let idle: Vec<_> = common::files_below(&folder, &[".c"])
         .into_iter()

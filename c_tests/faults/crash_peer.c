@@ -38,8 +38,8 @@ static int exchange(unsigned char *send, unsigned char *have, int bytes, int cal
   }
 }
 
-/* bytes of the processes that live that are not what they have sent. What is combined is known only
-   if all have sent theirs */
+/* counts bytes from living processes that differ from what they sent; what is combined is known
+   only if all have sent theirs */
 static long wrong(const unsigned char *have, int bytes, int call, int code) {
   long n = 0;
   if (op == REDUCE) {

@@ -44,7 +44,7 @@ static int end_all(void) {
   struct stat now = {0};
   if (write(file, ".", 1) != 1) perror("TEST_SAID");
   for (double end = MPI_Wtime() + 10; MPI_Wtime() < end && now.st_size < test_size - 1; usleep(10000)) fstat(file, &now);
-  wait_for(0.2);
+  wait_for(0.6);
   return MPI_Abort(MPI_COMM_WORLD, 3);
 }
 

@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Names, RECV, SEND, Shape, enlarge};
+use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Names, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
@@ -260,7 +260,9 @@ impl JoinedSide {
                 side.push(first.count, first.at.addr().cast_signed(), first.datatype, false);
             } else if on_device || bytes <= SHORT {
                 let begin = side.buffer.len().next_multiple_of(LINE);
-                enlarge(&mut side.buffer, begin + to_usize(bytes))?;
+                let end = begin + to_usize(bytes);
+                side.buffer.try_reserve(end - side.buffer.len()).map_err(|_| Error::NoMemory { bytes: end })?;
+                side.buffer.resize(end, 0);
                 let mut at = begin;
                 for (block, length) in blocks {
                     let bytes = at..at + to_usize(length);

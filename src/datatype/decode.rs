@@ -1,9 +1,9 @@
 //! Decodes datatypes: finds the typemap of each one once, by asking MPI how it was made, and keeps
 //! it as an attribute of the datatype.
 //!
-//! MPI drops the attribute when the datatype is freed, and [`Freed`] counts that. As long as the
-//! count stays, a handle that was decoded still names the same datatype, so that whoever remembers
-//! the handle with its typemap needs no call of MPI.
+//! MPI drops the attribute when the datatype is freed, and [`Freed`] counts that, but for
+//! [twins](Freed::twin). As long as the count stays, a handle that was decoded still names the same
+//! datatype, so that whoever remembers the handle with its typemap needs no call of MPI.
 //!
 //! Datatypes that a program makes for each call are not watched in this way (see
 //! [`Known::forget`](super::known::Known::forget)), and what was found out of one serves those that
@@ -209,7 +209,8 @@ impl Freed {
         Ok(envelope.is_predefined())
     }
 
-    /// Returns true if the derived datatype has been decoded, so that it counts once it is freed.
+    /// Returns true if the derived datatype has been decoded, so that it counts once it is freed,
+    /// unless it is a twin.
     pub fn has_decoded(datatype: Datatype) -> Result<bool> {
         Ok(!KEPT.get(datatype)?.is_null())
     }

@@ -76,7 +76,7 @@ impl Known {
     }
 
     /// Returns how many decoded datatypes have been freed. While this number stays, equal handles
-    /// are equal datatypes.
+    /// are equal datatypes, but for [twins](Freed::twin), whose users forget them.
     #[inline]
     pub fn freed(&self) -> Result<u64> {
         Ok(self.recent.freed()?.count())
@@ -92,7 +92,9 @@ impl Known {
     /// the typemaps must be forgotten before another call.
     pub fn forget(&self, watches: bool) {
         for last in &self.last {
-            last.set(last.get().filter(|(_, kind)| matches!(kind, Kind::Predefined { .. })));
+            if let Some((datatype, Kind::Derived { .. })) = last.get() {
+                last.set(Some((datatype, Kind::Derived { extent: None })));
+            }
         }
         self.recent.list.borrow_mut().clear();
         self.recent.unwatched.set(!watches);

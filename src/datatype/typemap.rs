@@ -325,7 +325,7 @@ mod tests {
         for level in 0..=to_u32(MOST_DIMS) {
             pieces = pieces.repeated(2, 3i64.pow(level + 1)).unwrap();
         }
-        assert_eq!(pieces.0.len(), 2);
+        assert_eq!(pieces.len(), 2);
         assert_eq!(pieces.checked_bytes(), Some(256));
         assert_eq!(Pieces::bytes(1 << 62).repeated(2, 1 << 62), None);
         assert_eq!(

@@ -158,7 +158,8 @@ impl MessageBlock {
     fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
         if self.bytes == 0 {
             self.packing = Packing::Contiguous(0);
-            return Ok(());
+            // where elements have no bytes, MPI must tell when their datatype is freed
+            return if located.count > 0 { known.typemap(located.datatype).map(drop) } else { Ok(()) };
         }
         self.packing = match layout(located, known)? {
             Some(layout) => match layout.contiguous() {

@@ -203,7 +203,7 @@ impl Drop for Parts {
 #[derive(Default)]
 pub struct Search {
     depth: usize,
-    /// Parts that were found.
+    /// Derived parts that were found.
     seen: usize,
 }
 
@@ -218,15 +218,15 @@ impl Search {
         made: &Envelope,
         look: impl FnOnce(&mut Search, &[i64], &[Envelope]) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        let [.., parts] = made.numbers;
-        self.seen = self.seen.saturating_add(to_usize(parts));
         if self.depth == Search::DEEPEST || self.seen > Search::MOST_PARTS {
             return Ok(None);
         }
         let (numbers, parts) = made.contents()?;
-        self.depth += 1;
         // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody frees.
-        let found = look(self, &numbers, unsafe { parts.lend() });
+        let lent = unsafe { parts.lend() };
+        self.seen += lent.iter().filter(|part| !part.is_predefined()).count();
+        self.depth += 1;
+        let found = look(self, &numbers, lent);
         self.depth -= 1;
         found
     }

@@ -76,7 +76,7 @@ pub fn leave(mut messages: Vec<Message>) {
 
 /// Drops what is over of the messages that have been handed over.
 pub fn look_after() {
-    if let Some(kept) = LEFTOVERS.existing() {
+    if let Ok(Some(kept)) = LEFTOVERS.get_or_make(|| Ok(None)) {
         kept.forget_sent();
     }
 }

@@ -89,13 +89,6 @@ impl<T> OfProcess<T> {
     }
 }
 
-impl<T> OfProcess<T> {
-    /// The value, if there is one.
-    pub fn existing(&self) -> Option<Arc<T>> {
-        self.known()?.ok().flatten()
-    }
-}
-
 impl<T: Default> OfProcess<T> {
     /// The value; the default one at the first call.
     pub fn get(&self) -> Result<Arc<T>> {

@@ -236,8 +236,8 @@ impl Segment {
     /// Makes a segment like `new`, in memory that is kept if all processes have some that none uses
     /// any more. Parts are then as their users have left them: the second result is true. This
     /// process's part has two fronts of `front` bytes, a multiple of a page, and a body of `body`
-    /// bytes behind them, or as much more as it has wanted at some time. Before the parts lie
-    /// `head` bytes, the same on all processes; users put there what stays.
+    /// bytes behind them, or as much more as it has had before. Before the parts lie `head` bytes,
+    /// the same on all processes; users put there what stays.
     pub fn reused(wanted: [usize; 2], head: usize, most: usize, node: &Group, kept: &Kept) -> Result<Option<(Segment, bool)>> {
         let [front, body] = kept.to_ask_for(wanted);
         let mine = [u64::from(pages(2 * front + body)), kept.empty() << 32 | kept.unused(), kept.before()];
@@ -245,13 +245,18 @@ impl Segment {
         let wanted: Vec<u32> = all.iter().map(|&[pages, ..]| to_int(pages)).collect();
         let head = (OWN + head).next_multiple_of(PAGE);
         let Some((parts, length)) = divide(&wanted, head, most) else {
-            kept.note(None);
+            if wanted.iter().any(|&pages| pages > 0) {
+                kept.note(None);
+            }
             return Ok(None);
         };
         let all_have = |k: usize| all.iter().all(|&[_, bits, _]| bits >> k & 1 == 1);
         let any_lacks = |k: usize| all.iter().any(|&[_, bits, _]| bits >> (32 + k) & 1 == 1);
         let fits = |place: &Option<Place>| place.as_ref().is_some_and(|place| place.mapping.length >= length);
         let found = kept.lock().all.iter().enumerate().position(|(k, place)| all_have(k) && fits(place));
+        if found.is_some() {
+            kept.note(Some([front, body]));
+        }
         if let Some(k) = found
             && let Some(place) = &mut kept.lock().all[k]
         {

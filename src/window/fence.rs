@@ -178,13 +178,20 @@ impl Window {
         let lost = self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);
+        let mut taken = Ok(());
         for &target in &listed {
             let peer = self.state.peer(target);
             peer.listed = false;
             if !peer.has_operations() && peer.has_applied_all() && !lost {
                 continue;
             }
-            let mut batch = self.state.take_batch(target)?;
+            let mut batch = match self.state.take_batch(target) {
+                Ok(batch) => batch,
+                Err(e) => {
+                    taken = Err(e);
+                    break;
+                }
+            };
             let mut header = self.state.header(target, Content::Last);
             header.lost = lost;
             self.state.peer(target).reported = header.applied;
@@ -195,8 +202,8 @@ impl Window {
         }
         let sends = Sends { list, dense: true, marks: if frees { FREES } else { GOES_ON } };
         // SAFETY: the batches are kept until the exchange is done.
-        let exchange = unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Nonblocking) };
-        match exchange {
+        let start = |()| unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Nonblocking) };
+        match taken.and_then(start) {
             Ok(exchange) => Ok(Begun { exchange, last }),
             Err(e) => {
                 // some may be on their way, and the next fence tells those that miss one

@@ -190,14 +190,6 @@ impl<'a> Call<'a> {
             2.. if open.is_none() => Some(choose::connected(&private, &neighborhood, hints.whole_communicator)?),
             _ => None,
         };
-        if hints.shares_memory() {
-            own.prepare_reductions()?;
-        }
-        let channels = share_memory(&own, &neighborhood, &mut hints, &wanted, self.prepared.take())?;
-        let first = team.group().ranks()[0];
-        let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &channels, first)?;
-        // from here on only MPI itself can fail on some processes and not on others
-        let observed = self.began.take().map(|began| observe::Set::new(self.comm, began));
         let combines = wanted.iter().any(|operation| operation.combines().is_some());
         let makes_comm = combines && own.self_comm.is_none();
         let mut local = || -> Result<_> {
@@ -209,6 +201,14 @@ impl<'a> Call<'a> {
         // anything is stored, or their next set calls would run on different communicators
         let made = if makes_comm { coll::share_outcome(&private, made) } else { made };
         let (self_comm, outstanding, orphaned) = made?;
+        if hints.shares_memory() {
+            own.prepare_reductions()?;
+        }
+        let channels = share_memory(&own, &neighborhood, &mut hints, &wanted, self.prepared.take())?;
+        let first = team.group().ranks()[0];
+        let mut transports = transport::choose(&private, &neighborhood, &hints, wanted.len(), &selected, &channels, first)?;
+        // from here on only MPI itself can fail on some processes and not on others
+        let observed = self.began.take().map(|began| observe::Set::new(self.comm, began));
         let waiting = own.waiting;
         // SAFETY: the caller vouches that no neighborhood is in use.
         let handle = unsafe { self.handle(own) }?;
@@ -367,13 +367,17 @@ impl Binding {
     ) -> Result<Option<Selected>> {
         let began = mpi::time();
         let settings = |timed| self.settings(place, transports, timed, None);
-        let settled = trial::run(settings, selected, self.hints.unit().into(), on_node)?;
+        let outcome = trial::run(settings, selected, self.hints.unit().into(), on_node)?;
         if self.comm.rank()? == 0 {
             trials::spend(began);
-            // what could not be compared is not built and tried again
-            trials::remember(open, settled.as_ref().unwrap_or(&selected[0]).choice)?;
+            match &outcome {
+                trial::Outcome::Won(winner) => trials::remember(open, winner.choice)?,
+                // not built and tried again
+                trial::Outcome::NoRoom => trials::remember(open, selected[0].choice)?,
+                trial::Outcome::Busy => {}
+            }
         }
-        Ok(settled)
+        Ok(if let trial::Outcome::Won(winner) = outcome { Some(winner) } else { None })
     }
 }
 

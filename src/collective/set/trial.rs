@@ -40,22 +40,26 @@ pub fn operation(operations: &[Operation]) -> Option<(usize, Operation)> {
     [Operation::Alltoall, Operation::Gather].into_iter().find_map(|operation| Some((place(operation)?, operation)))
 }
 
+/// What a trial has found.
+pub enum Outcome {
+    /// The schedule that wins.
+    Won(Selected),
+    /// A process has no room for the blocks.
+    NoRoom,
+    /// A process has a request under way, whose tag the calls might come to.
+    Busy,
+}
+
 /// Makes trial calls of an operation by all of `selected`, `direct` among them, and returns the
-/// schedule that wins; `None` if a process has no room for the blocks, or has a request under way
-/// whose tag the calls might come to. A weight of 1 stands for `unit` bytes; `sharing` processes
-/// share this one's node. Collective over the communicator.
+/// schedule that wins. A weight of 1 stands for `unit` bytes; `sharing` processes share this one's
+/// node. Collective over the communicator.
 ///
 /// Cost: the calls that `Race::brief` makes, memory for the blocks of a call, and a call by which
 /// the receivers learn their lengths.
 ///
 /// # Errors
 /// MPI fails, or a process has ended; the same call fails on all others.
-pub fn run(
-    settings: impl Fn(Option<Timed>) -> Settings,
-    selected: &[Selected],
-    unit: u64,
-    sharing: u32,
-) -> Result<Option<Selected>> {
+pub fn run(settings: impl Fn(Option<Timed>) -> Settings, selected: &[Selected], unit: u64, sharing: u32) -> Result<Outcome> {
     let plain = settings(None);
     let (comm, n, is_common) =
         (plain.pool.comm().clone(), plain.pool.neighborhood().clone(), plain.operation == Operation::Gather);
@@ -71,17 +75,20 @@ pub fn run(
     if is_common {
         lengths = vec![lengths.into_iter().max().unwrap_or(0)];
     }
+    // a call whose tag a request has cannot start, on this process alone
+    if all_have(&comm, (!plain.tags.is_holding()).then_some(()))?.is_none() {
+        return Ok(Outcome::Busy);
+    }
     let received = tell(&*BoundNeighborhood::new(plain, std::slice::from_ref(direct))?, &lengths, is_common)?;
     let most = MOST / i64::from(sharing.max(1));
     let blocks = TrialBlocks::new(lengths, is_common, most).zip(TrialBlocks::new(received, false, most));
-    let Some((mut send, mut recv)) = all_have(&comm, blocks)? else { return Ok(None) };
+    let Some((mut send, mut recv)) = all_have(&comm, blocks)? else { return Ok(Outcome::NoRoom) };
     let bound = BoundNeighborhood::new(settings(Some(Timed::Trial(Group::new(&comm, |_| true)?))), selected)?;
     let buffers = Buffers { input: send.blocks(&SEND), output: recv.blocks(&RECV), op: None };
-    // what one process cannot bind or start, no process may wait for
+    // what one process cannot bind, no process may wait for
     // SAFETY: the buffers have room for all blocks.
-    let ready = unsafe { bound.bind_candidates(&buffers) }.ok().filter(|()| !bound.tags().is_holding());
-    if all_have(&comm, ready)?.is_none() {
-        return Ok(None);
+    if all_have(&comm, unsafe { bound.bind_candidates(&buffers) }.ok())?.is_none() {
+        return Ok(Outcome::NoRoom);
     }
     let mut failed = Ok(());
     while bound.is_timed() {
@@ -103,7 +110,7 @@ pub fn run(
         std::mem::forget((send, recv));
     }
     coll::share_outcome(&comm, failed)?;
-    bound.selected().map(Some)
+    bound.selected().map(Outcome::Won)
 }
 
 /// Tells each target the length of its block, of which there is one for all if it is common.

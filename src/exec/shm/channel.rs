@@ -164,39 +164,54 @@ pub struct Channels {
 /// Messages that went by MPI from memory of their own, as long as MPI may read that.
 #[derive(Default)]
 struct Detached {
-    messages: Mutex<VecDeque<finalize::Message>>,
-    /// How many there are, and from how many on the next message has all looked at.
+    kept: Mutex<Kept>,
+    /// How many there are, and calls that have ended since there were any.
     count: AtomicUsize,
-    crowd: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+/// Messages, the oldest first, and from how many on the next one has all looked at.
+#[derive(Default)]
+struct Kept {
+    messages: VecDeque<finalize::Message>,
+    crowd: usize,
 }
 
 impl Detached {
     /// The least crowd.
     const FEW: usize = 16;
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<finalize::Message>> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Calls after which the oldest message is looked at: it may stay for long, and each look
+    /// enters MPI.
+    const CALLS: usize = 16;
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a message. What each one costs does not grow with their number: all are looked at when
     /// there are twice as many as were left before.
     fn keep(&self, message: finalize::Message) {
-        let mut messages = self.lock();
+        let Kept { messages, crowd } = &mut *self.lock();
         messages.push_back(message);
-        if messages.len() >= self.crowd.load(Ordering::Relaxed).max(Detached::FEW) {
+        if messages.len() >= *crowd {
             messages.retain_mut(|message| !message.is_over());
-            self.crowd.store(2 * messages.len(), Ordering::Relaxed);
+            *crowd = Detached::FEW.max(2 * messages.len());
         }
         self.count.store(messages.len(), Ordering::Relaxed);
     }
 
-    /// Drops the oldest ones that are over.
+    /// Drops the oldest ones that are over, now and then.
     #[cold]
     fn forget_oldest(&self) {
-        let mut messages = self.lock();
+        if !self.ended.fetch_add(1, Ordering::Relaxed).is_multiple_of(Detached::CALLS) {
+            return;
+        }
+        let Kept { messages, crowd } = &mut *self.lock();
         while messages.front_mut().is_some_and(finalize::Message::is_over) {
             messages.pop_front();
         }
+        *crowd = Detached::FEW.max(2 * messages.len()).min(*crowd);
         self.count.store(messages.len(), Ordering::Relaxed);
     }
 }
@@ -209,7 +224,7 @@ unsafe impl Sync for Channels {}
 
 impl Drop for Channels {
     fn drop(&mut self) {
-        let left = std::mem::take(&mut *self.detached.lock()).into_iter();
+        let left = std::mem::take(&mut self.detached.lock().messages).into_iter();
         // the receivers of these must not take this process for dead
         let beside = |message| finalize::Message { beside: Some(self.segment.clone()), ..message };
         finalize::leave(left.map(beside).collect());
