@@ -387,7 +387,12 @@ static void errors(MPI_Comm comm) {
   FAILS(FORMS(accumulate, send, 1, MPI_DOUBLE, have, 1, MPI_DOUBLE, MPI_REPLACE), MPI_ERR_OP, "op does not work on recvtype: it is for windows alone");
   int lengths[] = {1, 1};
   MPI_Aint places[] = {0, 8};
-  MPI_Datatype two[] = {MPI_DOUBLE, MPI_INT}, mixed, plain;
+  MPI_Datatype two[] = {MPI_DOUBLE, MPI_INT}, mixed, plain, empty;
+  /* also of elements without bytes */
+  MPI_Type_contiguous(0, MPI_DOUBLE, &empty);
+  MPI_Type_commit(&empty);
+  FAILS(FORMS(accumulate, send, 1, empty, have, 1, empty, MPI_NO_OP), MPI_ERR_OP, "op does not work on recvtype: it is for windows alone");
+  MPI_Type_free(&empty);
   MPI_Type_create_struct(2, lengths, places, two, &mixed);
   plain = MPI_BYTE;
   MPI_Count twelve = 12, single = 1;

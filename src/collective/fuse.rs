@@ -260,6 +260,7 @@ impl JoinedSide {
                 side.push(first.count, first.at.addr().cast_signed(), first.datatype, false);
             } else if on_device || bytes <= SHORT {
                 let begin = side.buffer.len().next_multiple_of(LINE);
+                // each entry adds to it: with room for more, as `enlarge` does not ask for
                 let end = begin + to_usize(bytes);
                 side.buffer.try_reserve(end - side.buffer.len()).map_err(|_| Error::NoMemory { bytes: end })?;
                 side.buffer.resize(end, 0);

@@ -292,9 +292,10 @@ fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm, refused
     // what has a typemap is counted when it is freed, or forgotten before the next call
     known.typemap(datatype)?;
     match op.kind() {
-        _ if datatype.size()? == 0 => return Ok(Operands::Nothing),
-        op::Kind::Predefined | op::Kind::Windows => {}
-        op::Kind::User => {
+        op::Kind::Predefined | op::Kind::User if datatype.size()? == 0 => return Ok(Operands::Nothing),
+        op::Kind::Predefined => {}
+        // those of windows are refused, whatever the datatype
+        op::Kind::User | op::Kind::Windows => {
             op.check_type(datatype, self_comm).map_err(&refused)?;
             return Ok(Operands::Whole);
         }

@@ -164,7 +164,7 @@ pub struct Channels {
 /// Messages that went by MPI from memory of their own, as long as MPI may read that.
 #[derive(Default)]
 struct Detached {
-    kept: Mutex<Kept>,
+    queue: Mutex<Queue>,
     /// How many there are, and calls that have ended since there were any.
     count: AtomicUsize,
     ended: AtomicUsize,
@@ -172,7 +172,7 @@ struct Detached {
 
 /// Messages, the oldest first, and from how many on the next one has all looked at.
 #[derive(Default)]
-struct Kept {
+struct Queue {
     messages: VecDeque<finalize::Message>,
     crowd: usize,
 }
@@ -185,14 +185,14 @@ impl Detached {
     /// enters MPI.
     const CALLS: usize = 16;
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a message. What each one costs does not grow with their number: all are looked at when
     /// there are twice as many as were left before.
     fn keep(&self, message: finalize::Message) {
-        let Kept { messages, crowd } = &mut *self.lock();
+        let Queue { messages, crowd } = &mut *self.lock();
         messages.push_back(message);
         if messages.len() >= *crowd {
             messages.retain_mut(|message| !message.is_over());
@@ -207,7 +207,7 @@ impl Detached {
         if !self.ended.fetch_add(1, Ordering::Relaxed).is_multiple_of(Detached::CALLS) {
             return;
         }
-        let Kept { messages, crowd } = &mut *self.lock();
+        let Queue { messages, crowd } = &mut *self.lock();
         while messages.front_mut().is_some_and(finalize::Message::is_over) {
             messages.pop_front();
         }
