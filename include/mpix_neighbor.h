@@ -216,8 +216,8 @@ extern "C" {
  * needs (docs/shared-memory.md). Memory: O(degree). `random_rounds` and `edge_coloring`, and `auto`
  * where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
  * for each edge and 12 for each process, freed before the function returns. `auto` may also make
- * trial calls between nodes, with blocks as long as the weights say, for 0.25 s, or ten calls by
- * each schedule where that is longer; for up to 4 s where noise hides which is fastest.
+ * trial calls between nodes, with blocks as long as the weights say, for 0.25 s or more: up to
+ * about 4 s, and at most 16 s if one call of each schedule takes less than 4 s together.
  * docs/tuning.md gives the time.
  *
  * Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listings 7 and 8. */
