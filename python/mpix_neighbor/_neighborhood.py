@@ -37,8 +37,9 @@ ALL = GATHER | ALLTOALL | REDUCE | ACCUMULATE
 
 
 def _ranks(values: npt.ArrayLike, what: str) -> tuple[npt.NDArray[np.intc], int]:
-    """Returns an array of C ints, and its address."""
-    array = converted(values, np.dtype(np.intc), what)
+    """Returns an array of C ints of its own memory, and its address."""
+    # a copy: a reversal is made from it when the caller may have written other numbers
+    array = converted(values, np.dtype(np.intc), what).copy()
     if array.ndim != 1:
         raise ValueError(f"{what} is not a list of numbers")
     return array, array.ctypes.data

@@ -246,6 +246,14 @@ with Neighborhood.from_topology(cart, {"verify": True}) as ring:
         check(returned.tolist() == [2 * me, 2 * me + 1], f"returned: {returned}")
 cart.Free()
 
+# a neighborhood has lists of its own, which its reversal is made from
+left, right = np.array([(me - 1) % n], "i"), np.array([(me + 1) % n], "i")
+with Neighborhood(comm, left, right) as ring, Neighborhood.from_targets(comm, right) as next_one:
+    left[:] = right[:] = MPI.PROC_NULL
+    for each in ring, next_one:
+        with each.reversed() as back:
+            lists = back.sources, back.targets
+            check(lists == (each.targets, each.sources), f"reversed, lists written: {lists}")
 with Neighborhood.from_targets(comm, [(me + 1) % n], weights=[5]) as next_one:
     check(next_one.sources == [(me - 1) % n], str(next_one.sources))
 with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n], weights=([3], [3]), operations=ALLTOALL) as weighted:
