@@ -105,6 +105,12 @@ class SparsePlan:
         """Copies the messages of the last run."""
         check(functions.MPIX_Sparse_copy(self._result, self._data.size, address(self._data)), self._comm)
 
+    def _end(self) -> None:
+        """Takes what a complete run has brought; without a run, `received` is the caller's."""
+        if self in active:
+            self._take()
+            active.discard(self)
+
     def start(self) -> "SparsePlan":
         """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
         # what MPI is sending stays as it is: then the start below is an error
@@ -121,8 +127,7 @@ class SparsePlan:
     def wait(self) -> Received:
         """Waits until the run is complete, and returns `received`."""
         check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm, self._plan)
-        active.discard(self)
-        self._take()
+        self._end()
         return self.received
 
     def test(self) -> bool:
@@ -130,8 +135,7 @@ class SparsePlan:
         flag = ctypes.c_int()
         check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm, self._plan)
         if flag.value:
-            active.discard(self)
-            self._take()
+            self._end()
         return bool(flag.value)
 
     def run(self) -> Received:

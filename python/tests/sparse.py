@@ -117,6 +117,12 @@ with SparsePlan(comm, {}) as plan:
 with SparsePlan(comm, {(me + 1) % n: np.array([me])}) as plan:
     plan.start()
 check(plan.received[(me - 1) % n].tolist() == [(me - 1) % n], str(plan.received))
+# what is received is the caller's to write: only a run writes into it
+with SparsePlan(comm, {me: np.ones(2)}) as plan:
+    got = plan.received[me]
+    got[:] = 7
+    check(plan.test() and plan.wait()[me] is got and (got == 7).all(), f"no run: {got}")
+check((got == 7).all(), f"freed: {got}")
 # a start during a run is an error, and the run sends what it held; process 0 starts its run first
 sent = np.ones(1 << 18)
 with SparsePlan(comm, {after: sent}) as plan:
