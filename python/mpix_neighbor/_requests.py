@@ -34,15 +34,18 @@ class Started:
         if code:
             check(code, self._neighborhood.comm, self._request)
 
-    def wait(self) -> None:
-        """Waits until every block has arrived and every send buffer may be used again."""
-        code = functions.MPIX_Request_wait(self._at)
+    def _end(self, code: int, of: object = True) -> None:
+        """Lets go of the buffers of what has ended, and raises the error of the call that ended it."""
         # after an error, what is not certain to have ended is kept
         if not code or not self._request:
             active.discard(self)
         if code:
-            # the call may have freed the request
-            check(code, self._neighborhood.comm)
+            check(code, self._neighborhood.comm, of)
+
+    def wait(self) -> None:
+        """Waits until every block has arrived and every send buffer may be used again."""
+        # the call may free the request
+        self._end(functions.MPIX_Request_wait(self._at))
 
     def test(self) -> bool:
         """Returns true if the collective is complete."""
@@ -116,20 +119,18 @@ class Plan(Started):
 
     def start(self) -> "Plan":
         """Starts the collective once more. Complete it with `wait`, `test` or `arrived` and `wait`."""
+        # first: a call may be interrupted when it has started the run
+        active.add(self)
         code = functions.MPIX_Request_start(self._at)
         if code:
-            self._check(code)
-        active.add(self)
+            self._end(code, self._request)
         return self
 
     def run(self) -> None:
         """Starts the collective and waits for it."""
+        active.add(self)
         code = functions.MPIX_Request_start(self._at) or functions.MPIX_Request_wait(self._at)
-        if code:
-            # as in `wait`, what is not certain to have ended is kept
-            if self._request:
-                active.add(self)
-            self._check(code)
+        self._end(code, self._request)
 
     def free(self) -> None:
         """Frees the plan. A collective under way is completed first."""

@@ -113,15 +113,19 @@ class SparsePlan:
 
     def start(self) -> "SparsePlan":
         """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
+        runs = self in active
         # what MPI is sending stays as it is: then the start below is an error
-        if active.isdisjoint((self, self._sent)):
+        if not runs and self._sent not in active:
             self._sent.fill()
-        code = functions.MPIX_Sparse_plan_start(self._plan)
-        if code and self._plan and self not in active:
-            # MPI may send what was started, also when the plan is freed
-            active.add(self._sent)
-        check(code, self._comm, self._plan)
+        # before the call, which may be interrupted when it has started the run
         active.add(self)
+        code = functions.MPIX_Sparse_plan_start(self._plan)
+        if code and not runs:
+            active.discard(self)
+            if self._plan:
+                # MPI may send what was started, also when the plan is freed
+                active.add(self._sent)
+        check(code, self._comm, self._plan)
         return self
 
     def wait(self) -> Received:

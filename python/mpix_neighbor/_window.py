@@ -37,17 +37,24 @@ class SparseWindow:
         self.array, self.comm = writable(array), comm
         self._type = datatype_of(self.array)
         self._window = ctypes.c_void_p()
-        with hints(info) as given:
-            code = functions.MPIX_Sparse_window_create_c(
-                address(self.array),
-                self.array.size,
-                handle(self._type),
-                given,
-                handle(comm),
-                ctypes.addressof(self._window),
-            )
-        check(code, comm)
+        # arrays that the library writes into until `flush` or `fence`
+        self._results: list[npt.NDArray[Any]] = []
         active.add(self)
+        try:
+            with hints(info) as given:
+                code = functions.MPIX_Sparse_window_create_c(
+                    address(self.array),
+                    self.array.size,
+                    handle(self._type),
+                    given,
+                    handle(comm),
+                    ctypes.addressof(self._window),
+                )
+        finally:
+            # a call that is interrupted may have made the window
+            if not self._window:
+                active.discard(self)
+        check(code, comm)
 
     def _check(self, code: int) -> None:
         if code:
@@ -65,6 +72,18 @@ class SparseWindow:
             return np.ascontiguousarray(np.broadcast_to(elements, indices.shape))
         except ValueError:
             raise ValueError(f"values of shape {elements.shape} for indices of shape {indices.shape}") from None
+
+    def _result(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+        """Returns an array for the elements of an operation, which is kept until that has ended."""
+        result = np.empty(indices.shape, self.array.dtype)
+        self._results.append(result)
+        return result
+
+    def _complete(self, function: Any) -> None:
+        """Calls a function that completes the operations before it."""
+        begun = len(self._results)
+        self._check(function(self._window))
+        del self._results[:begun]
 
     def put(self, target: int, indices: npt.ArrayLike, values: npt.ArrayLike) -> None:
         """Writes elements of a process."""
@@ -91,7 +110,7 @@ class SparseWindow:
     def get(self, target: int, indices: npt.ArrayLike) -> npt.NDArray[Any]:
         """Returns elements of a process."""
         target, indices = integer(target, "target"), self._indices(indices)
-        result = np.empty(indices.shape, self.array.dtype)
+        result = self._result(indices)
         self._check(
             functions.MPIX_Sparse_window_get_c(
                 address(result), indices.size, target, address(indices), self._window
@@ -106,7 +125,7 @@ class SparseWindow:
         """Combines values with elements of a process, and returns what they were before."""
         target, indices = integer(target, "target"), self._indices(indices)
         values = self._values(values, indices)
-        result = np.empty(indices.shape, self.array.dtype)
+        result = self._result(indices)
         self._check(
             functions.MPIX_Sparse_window_fetch_and_op_c(
                 address(values),
@@ -127,7 +146,7 @@ class SparseWindow:
         """Writes elements of a process that equal `compare`, and returns what all were before."""
         target, indices = integer(target, "target"), self._indices(indices)
         values, compare = self._values(values, indices), self._values(compare, indices)
-        result = np.empty(indices.shape, self.array.dtype)
+        result = self._result(indices)
         self._check(
             functions.MPIX_Sparse_window_compare_and_swap_c(
                 address(values),
@@ -151,11 +170,11 @@ class SparseWindow:
 
     def flush(self) -> None:
         """Waits until all operations of this process have been applied."""
-        self._check(functions.MPIX_Sparse_window_flush(self._window))
+        self._complete(functions.MPIX_Sparse_window_flush)
 
     def fence(self) -> None:
         """Waits until all operations of all processes have been applied. Every process calls this."""
-        self._check(functions.MPIX_Sparse_window_fence(self._window))
+        self._complete(functions.MPIX_Sparse_window_fence)
 
     def free(self) -> None:
         """Frees the window. Every process of the communicator calls this."""
@@ -164,6 +183,7 @@ class SparseWindow:
             # an error may come from operations that the call has ended
             if not self._window:
                 active.discard(self)
+                self._results.clear()
             check(code, self.comm)
 
     def __enter__(self) -> "SparseWindow":

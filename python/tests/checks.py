@@ -2,6 +2,7 @@
 
 import os
 import sys
+from unittest import mock
 
 from mpi4py import MPI
 
@@ -33,6 +34,17 @@ class Tensor:
 
     def __dlpack_device__(self):
         return self.array.__dlpack_device__()
+
+
+def interrupted(where, name):
+    """Patches a function of C: Python is interrupted as soon as the function has returned."""
+    function = getattr(where, name)
+
+    def call(*arguments):
+        function(*arguments)
+        raise KeyboardInterrupt
+
+    return mock.patch.object(where, name, call)
 
 
 def raises(kind, call):

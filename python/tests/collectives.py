@@ -7,7 +7,7 @@ import weakref
 from unittest import mock
 
 import numpy as np
-from checks import Tensor, check, comm, finish, raises
+from checks import Tensor, check, comm, finish, interrupted, raises
 from mpi4py import MPI
 
 from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request
@@ -310,14 +310,10 @@ check(failed() is None, "a plan is freed, and still there")
 
 
 # a call that is interrupted when it has started its collective
-def interrupted(*arguments):
-    functions.MPIX_Ineighbor_alltoall_c(*arguments)
-    raise KeyboardInterrupt
-
-
 with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
     send, got = np.full(1 << 14, float(me)), np.zeros(1 << 14)
-    with mock.patch.object(_ALLTOALL, "nonblocking", (interrupted, interrupted)):
+    start = interrupted(functions, "MPIX_Ineighbor_alltoall_c")
+    with start as each, mock.patch.object(_ALLTOALL, "nonblocking", (each, each)):
         raises(KeyboardInterrupt, lambda: ring.Ialltoall(send, got))
     started = [each for each in active if isinstance(each, Request)]
     check(len(started) == 1, f"{len(started)} under way")
@@ -325,6 +321,14 @@ with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
         each.wait()
         check((got == (me - 1) % n).all(), f"interrupted: {got}")
     del started
+    with ring.Alltoall_plan(send, got) as plan:
+        for call in plan.start, plan.run:
+            got[:] = -1
+            with interrupted(functions, "MPIX_Request_start"):
+                raises(KeyboardInterrupt, call)
+            check(plan in active, f"{call} is interrupted, and the run may lose its buffers")
+            plan.wait()
+            check((got == (me - 1) % n).all() and plan not in active, f"{call}, interrupted: {got}")
 
 # numbers that would be cut are refused, whatever holds them
 for bad in ([0.7], np.array([0.0]), [1 << 40], np.array([1 << 32]), ["0"]):

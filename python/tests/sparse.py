@@ -9,11 +9,12 @@ from array import array as elements
 from unittest import mock
 
 import numpy as np
-from checks import Tensor, check, comm, finish, raises
+from checks import Tensor, check, comm, finish, interrupted, raises
 from mpi4py import MPI
 
 from mpix_neighbor import Error, Loggp, SparsePlan, SparseWindow, sparse_exchange, sparse_sources
 from mpix_neighbor._library import functions
+from mpix_neighbor._requests import active
 
 me, n = comm.rank, comm.size
 
@@ -319,6 +320,36 @@ with mock.patch.object(functions, "MPIX_Sparse_window_free", lambda at: free(at)
 del window
 gc.collect()
 check(memory() is None, "a window is freed with an error, and still there")
+
+# a call that is interrupted when the library has begun to use memory
+after, before = (me + 1) % n, (me - 1) % n
+plan = SparsePlan(comm, {after: np.full(1 << 14, float(me))})
+plan.received[before][:] = -1
+with interrupted(functions, "MPIX_Sparse_plan_start"):
+    raises(KeyboardInterrupt, plan.start)
+check(plan in active, "a start is interrupted, and the run may lose its memory")
+check((plan.wait()[before] == before).all() and plan not in active, f"interrupted: {plan.received}")
+plan.free()
+with interrupted(functions, "MPIX_Sparse_window_create_c"):
+    raises(KeyboardInterrupt, lambda: SparseWindow(comm, np.zeros(1)))
+windows = [each for each in active if isinstance(each, SparseWindow)]
+check(len(windows) == 1, f"{len(windows)} windows")
+for window in windows:
+    window.free()
+del windows
+with SparseWindow(comm, np.full(4, float(me))) as window:
+    for name, call in (
+        ("get", lambda: window.get(after, [1, 2])),
+        ("fetch_and_op", lambda: window.fetch_and_op(after, [1, 2], 0)),
+        ("compare_and_swap", lambda: window.compare_and_swap(after, [1, 2], 0, -1)),
+    ):
+        with interrupted(functions, f"MPIX_Sparse_window_{name}_c"):
+            raises(KeyboardInterrupt, call)
+        results = list(window._results)
+        check(len(results) == 1, f"{name} is interrupted, and its result is gone")
+        window.flush()
+        check([each.tolist() for each in results] == [[after] * 2], f"{name}, interrupted: {results}")
+        check(not window._results, f"{name} has ended, and its result is kept")
 
 # parameters of the machine
 given = Loggp(latency=3, send_overhead=1, recv_overhead=2, gap=4, gap_per_byte=0.25, eager=None)
