@@ -51,9 +51,8 @@ class Started:
         """Returns true if the collective is complete."""
         flag = ctypes.c_int()
         code = functions.MPIX_Request_test(self._at, ctypes.addressof(flag))
-        if flag.value or not self._request:
-            active.discard(self)
-        check(code, self._neighborhood.comm)
+        if code or flag.value:
+            self._end(code)
         return bool(flag.value)
 
     def wait_source(self, index: int) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ._buffers import Hints, address, converted, hints, view
-from ._library import check, functions, handle
+from ._library import Error, check, functions, handle
 from ._requests import active
 
 __all__ = ["SparsePlan", "sparse_exchange", "sparse_sources"]
@@ -111,6 +111,13 @@ class SparsePlan:
             self._take()
             active.discard(self)
 
+    def _failed(self) -> None:
+        """Lets go of a run that has failed, unless its messages may still be under way."""
+        flag = ctypes.c_int()
+        functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag))
+        if flag.value:
+            active.discard(self)
+
     def start(self) -> "SparsePlan":
         """Starts a run. Complete it with `wait`, or with `test` until it returns true."""
         runs = self in active
@@ -130,14 +137,22 @@ class SparsePlan:
 
     def wait(self) -> Received:
         """Waits until the run is complete, and returns `received`."""
-        check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm, self._plan)
+        try:
+            check(functions.MPIX_Sparse_plan_wait(self._plan), self._comm, self._plan)
+        except Error:
+            self._failed()
+            raise
         self._end()
         return self.received
 
     def test(self) -> bool:
         """Returns true if the run is complete; its messages are then in `received`."""
         flag = ctypes.c_int()
-        check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm, self._plan)
+        try:
+            check(functions.MPIX_Sparse_plan_test(self._plan, ctypes.addressof(flag)), self._comm, self._plan)
+        except Error:
+            self._failed()
+            raise
         if flag.value:
             self._end()
         return bool(flag.value)

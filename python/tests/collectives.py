@@ -293,20 +293,29 @@ for form in ("Ialltoall", "Alltoall_plan"):
 # a run that has failed keeps its buffers until the plan is freed, as `start` and `wait` do
 
 
-def fail():
+def run(plan, form):
+    if form == "run":
+        return plan.run()
+    plan.start()
+    while not getattr(plan, form)():
+        pass
+
+
+def fail(form):
     lost = Neighborhood(comm, [me], [me], info={"verify": True})
     plan = lost.Alltoall_plan(np.zeros(2), np.zeros(1))
-    raises(MPI.Exception, plan.run)
+    raises(MPI.Exception, lambda: run(plan, form))
     return weakref.ref(plan)
 
 
-failed = fail()
-gc.collect()
-check(failed() is not None, "a run has failed, and its plan is gone")
-if failed() is not None:
-    failed()._neighborhood.free()
-gc.collect()
-check(failed() is None, "a plan is freed, and still there")
+for form in "run", "wait", "test":
+    failed = fail(form)
+    gc.collect()
+    check(failed() is not None, f"{form}: a run has failed, and its plan is gone")
+    if failed() is not None:
+        failed()._neighborhood.free()
+    gc.collect()
+    check(failed() is None, f"{form}: a plan is freed, and still there")
 
 
 # a call that is interrupted when it has started its collective

@@ -332,6 +332,23 @@ check((plan.wait()[before] == before).all() and plan not in active, f"interrupte
 plan.free()
 with interrupted(functions, "MPIX_Sparse_window_create_c"):
     raises(KeyboardInterrupt, lambda: SparseWindow(comm, np.zeros(1)))
+# a run that has failed has ended; the next one sends what the arrays hold then
+sent = np.ones(1 << 14)
+with SparsePlan(comm, {after: sent}) as plan:
+    wait = functions.MPIX_Sparse_plan_wait
+    for name in "wait", "test":
+        real = getattr(functions, f"MPIX_Sparse_plan_{name}")
+        plan.start()
+        received = plan.received[before].copy()
+        failing = mock.Mock(side_effect=lambda *at: wait(at[0]) or real(*at) or MPI.ERR_OTHER)
+        with mock.patch.object(functions, f"MPIX_Sparse_plan_{name}", failing):
+            raises(MPI.Exception, getattr(plan, name))
+        check(plan not in active, f"{name}: a run has failed, and is under way")
+        check((plan.received[before] == received).all(), f"{name}: a failed run is received")
+        sent += 1
+        plan.start()
+        sent += 1
+        check((plan.wait()[before] == sent - 1).all(), f"{name}, the run after one that failed: {plan.received}")
 windows = [each for each in active if isinstance(each, SparseWindow)]
 check(len(windows) == 1, f"{len(windows)} windows")
 for window in windows:
