@@ -319,13 +319,13 @@ class Neighborhood:
 
     def _start(self, shape: _Shape, send: Any, recv: Any, *op: MPI.Op) -> Request:
         sides = self._bind(shape, send, recv)
-        request = Request(self, self.indegree, (send, recv, sides, op))
+        request = Request(self, (send, recv, sides, op))
         self._call(request, shape.nonblocking[sides[2]], sides, op)
         return request
 
     def _plan(self, shape: _Shape, send: Any, recv: Any, *op: MPI.Op) -> Plan:
         sides = self._bind(shape, send, recv)
-        plan = Plan(self, self.indegree, (send, recv, sides, op))
+        plan = Plan(self, (send, recv, sides, op))
         self._call(plan, shape.persistent[sides[2]], sides, op, handle(MPI.INFO_NULL))
         return plan
 

@@ -22,11 +22,10 @@ ctypes.pythonapi.Py_IncRef(ctypes.py_object(active))
 class Started:
     """What a nonblocking collective and a plan have in common."""
 
-    def __init__(self, neighborhood: "Neighborhood", sources: int, keep: Any):
+    def __init__(self, neighborhood: "Neighborhood", keep: Any):
         self._neighborhood = neighborhood
         self._request = ctypes.c_void_p()
         self._at = ctypes.addressof(self._request)
-        self._sources = sources
         # buffers, counts and datatypes that the library reads until the collective is complete
         self._keep = keep
 
@@ -72,19 +71,16 @@ class Started:
     def arrived(self) -> Iterator[int]:
         """Yields the entry of each source once, as soon as its block has arrived.
 
-        The collective is complete when the iterator ends, except for its sends: `wait` waits for
-        these.
+        A further iterator goes on where one was left. The collective is complete when the iterator
+        ends, except for its sends: `wait` waits for these.
         """
-        indices, count = (ctypes.c_int * max(self._sources, 1))(), ctypes.c_int()
+        index = ctypes.c_int()
         while True:
-            self._check(
-                functions.MPIX_Request_waitsome_source(
-                    self._request, ctypes.addressof(count), ctypes.addressof(indices)
-                )
-            )
-            if count.value <= 0:
+            # one at a time: what is told belongs to no iterator
+            self._check(functions.MPIX_Request_waitany_source(self._request, ctypes.addressof(index)))
+            if index.value < 0:
                 return
-            yield from indices[: count.value]
+            yield index.value
 
 
 class Request(Started):
@@ -94,8 +90,8 @@ class Request(Started):
     the end of the block.
     """
 
-    def __init__(self, neighborhood: "Neighborhood", sources: int, keep: Any):
-        super().__init__(neighborhood, sources, keep)
+    def __init__(self, neighborhood: "Neighborhood", keep: Any):
+        super().__init__(neighborhood, keep)
         active.add(self)
 
     def __enter__(self) -> "Request":
@@ -112,8 +108,8 @@ class Plan(Started):
     As a context manager it is freed at the end of the block.
     """
 
-    def __init__(self, neighborhood: "Neighborhood", sources: int, keep: Any):
-        super().__init__(neighborhood, sources, keep)
+    def __init__(self, neighborhood: "Neighborhood", keep: Any):
+        super().__init__(neighborhood, keep)
         neighborhood._plans.add(self)
 
     def start(self) -> "Plan":

@@ -163,6 +163,14 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
             plan.wait()
             check(sorted(seen) == [0, 1, 2], f"arrived: {seen}")
 
+    # a loop that is left loses no source
+    with edges3.Alltoall_plan(send, got) as plan:
+        for form in "plan", "request":
+            started = plan.start() if form == "plan" else edges3.Ialltoall(send, got)
+            seen = [next(started.arrived()), next(started.arrived()), *started.arrived()]
+            check(sorted(seen) == [0, 1, 2], f"arrived, {form}, loops that are left: {seen}")
+            started.wait()
+
     # what changes between calls is seen, although the last call is remembered
     send, got = sent(lambda k: length), np.zeros(3 * length)
     for kind in (list, np.intc, np.int64):
