@@ -96,17 +96,25 @@ def converted(values: Any, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
             if lossless or _same(made.astype(array.dtype), array):
                 return made
         raise TypeError(f"{name} of type {array.dtype} cannot become {dtype} without loss")
-    if array.dtype.kind == "O":
-        # numbers of any kind, of which some are too large for an array
-        if dtype.kind not in "biu":
-            if not all(isinstance(value, numbers.Number) for value in array.flat):
-                raise TypeError(f"{name}: not all are numbers")
-            return np.ascontiguousarray(array, dtype)
+    if dtype.kind in "biu" and array.dtype.kind == "f" and array is not values:
+        # NumPy takes integers for fractions if no type of its own holds all of them
+        array = np.asarray(values, object)
+    if array.dtype.kind == "O" and dtype.kind in "biu":
         try:
             integers = [operator.index(value) for value in array.flat]
         except TypeError:
             raise TypeError(f"{name}: not all are integers") from None
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        for number in integers:
+            # NumPy 1 cuts them
+            if not least <= number <= most:
+                raise OverflowError(f"{name}: {number} is no {dtype}")
         return np.array(integers, dtype).reshape(array.shape)
+    if array.dtype.kind == "O":
+        if not all(isinstance(value, numbers.Number) for value in array.flat):
+            raise TypeError(f"{name}: not all are numbers")
+        # of a type that holds more than others, for what follows
+        array = array.astype(np.clongdouble if dtype.kind == "c" else np.longdouble)
     if np.can_cast(array.dtype, dtype, "safe"):
         return np.ascontiguousarray(array, dtype)
     both = array.dtype.kind in "biu" and dtype.kind in "biu"

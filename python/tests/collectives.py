@@ -348,7 +348,7 @@ with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
             check((got == (me - 1) % n).all() and plan not in active, f"{call}, interrupted: {got}")
 
 # numbers that would be cut are refused, whatever holds them
-for bad in ([0.7], np.array([0.0]), [1 << 40], np.array([1 << 32]), ["0"]):
+for bad in ([0.7], np.array([0.0]), [1 << 40], np.array([1 << 32]), np.array([1 << 32], object), ["0"]):
     raises((TypeError, OverflowError, ValueError), lambda: Neighborhood(comm, bad, []))
     raises((TypeError, OverflowError, ValueError), lambda: Neighborhood.from_targets(comm, bad))
 error = raises(TypeError, lambda: Neighborhood(comm, [0.7], [0]))

@@ -270,6 +270,22 @@ with SparseWindow(comm, np.zeros(2, dtype="f4")) as window:
     window.put(me, 1, 0.1)
     window.fence()
     check(window.array[1] == np.float32(0.1), str(window.array))
+    for values in (2**200, 10**400, np.array([2.0**200, 1], object)[:1], np.array([-(2**200)], object)):
+        raises(OverflowError, lambda: window.put(me, 1, values))
+    window.put(me, [0, 1], np.array([2**40, np.inf], object))
+    window.fence()
+    check(window.array.tolist() == [2**40, np.inf], str(window.array))
+    raises(TypeError, lambda: window.put(me, 1, np.array([1j], object)))
+# lists of integers are integers, whatever NumPy makes of them
+with SparseWindow(comm, np.zeros(2, dtype="u8")) as window:
+    window.put(me, [0, 1], [1, 2**63])
+    window.fence()
+    check(window.array.tolist() == [1, 2**63], str(window.array))
+    for values in ([1, 2**64], [-1, 2**63], np.array([-1, 1], object), np.array([1, 2**64], object)):
+        raises(OverflowError, lambda: window.put(me, [0, 1], values))
+    for values in ([1, 2**63, 0.5][1:], [1.0, 2**63]):
+        raises(TypeError, lambda: window.put(me, [0, 1], values))
+    check(window.get(me, [0, 1]).tolist() == [1, 2**63], str(window.array))
 
 
 # windows are kept until they are freed, also if the program lets go of them; plans while they run
