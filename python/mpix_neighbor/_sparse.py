@@ -196,6 +196,8 @@ class _Sent:
         self.dtype = np.dtype(dtype)
         if self.dtype.hasobject:
             raise TypeError("objects cannot be sent")
+        if self.dtype.subdtype:
+            raise TypeError(f"dtype={dtype!r} is a subarray: give the type of its elements, or a field of it")
         if self.dtype.itemsize == 0:
             raise TypeError(f"dtype={dtype!r} has no bytes: a text needs a length, such as 'U8'")
         self._targets = converted(ranks, np.dtype(np.intc), "ranks of receivers")

@@ -61,8 +61,8 @@ raises(TypeError, lambda: sparse_exchange(comm, {0: np.array([None])}))
 raises(TypeError, lambda: sparse_exchange(comm, {0: np.zeros(1)}, dtype=int))
 raises(OverflowError, lambda: sparse_exchange(comm, {0: [np.array([300])]}, dtype="u1"))
 raises(TypeError, lambda: sparse_exchange(comm, {0.5: np.zeros(1)}))
-# a text without a length has no bytes
-for dtype in (str, bytes, "V0"):
+# a text without a length has no bytes; NumPy has arrays of the elements of a subarray alone
+for dtype in (str, bytes, "V0", ("f8", 3)):
     for call in (sparse_exchange, SparsePlan):
         error = raises(TypeError, lambda: call(comm, {after: np.array(["ab"])}, dtype=dtype))
         check("dtype" in str(error) and repr(dtype) in str(error), str(error))
