@@ -14,10 +14,12 @@ __all__ = [
     "Error",
     "Handle",
     "check",
+    "comm_handle",
     "functions",
     "handle",
     "handles",
     "mpi_folder",
+    "op_handle",
     "path",
     "preload",
     "read_text",
@@ -49,9 +51,27 @@ _KINDS = {"i": ctypes.c_int, "n": ctypes.c_int64, "h": Handle, "p": ctypes.c_voi
 handle = MPI._handleof
 
 
-def handles(objects: Sequence[Any]) -> Any:
-    """Returns an array of the handles of MPI objects."""
-    return (Handle * len(objects))(*map(handle, objects))
+def _handle_of(value: Any, kind: type[Any], name: str) -> int:
+    """Returns the handle of an argument, which must be an MPI object of a kind."""
+    # MPI itself does not see of what kind a pointer is
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: {value!r} is no MPI.{kind.__name__}")
+    return handle(value)
+
+
+def comm_handle(comm: Any) -> int:
+    """Returns the handle of a communicator."""
+    return _handle_of(comm, MPI.Comm, "comm")
+
+
+def op_handle(op: Any) -> int:
+    """Returns the handle of an operator."""
+    return _handle_of(op, MPI.Op, "op")
+
+
+def handles(types: Sequence[Any]) -> Any:
+    """Returns an array of the handles of datatypes."""
+    return (Handle * len(types))(*(_handle_of(type, MPI.Datatype, "types") for type in types))
 
 
 def _flavor() -> str:

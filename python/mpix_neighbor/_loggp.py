@@ -8,7 +8,7 @@ from mpi4py import MPI
 
 from ._buffers import Hints, hints, integer
 from ._functions import LOGGP_UNLIMITED
-from ._library import check, functions, handle
+from ._library import check, comm_handle, functions
 
 __all__ = ["Loggp"]
 
@@ -66,14 +66,14 @@ class Loggp:
         """
         found = _Loggp()
         with hints(info) as given:
-            check(functions.MPIX_Loggp_measure(given, handle(comm), ctypes.addressof(found)), comm)
+            check(functions.MPIX_Loggp_measure(given, comm_handle(comm), ctypes.addressof(found)), comm)
         return cls._of(found)
 
     @classmethod
     def of(cls, comm: MPI.Intracomm) -> "Loggp":
         """Returns the parameters that are in effect on a communicator."""
         found = _Loggp()
-        check(functions.MPIX_Loggp_get(handle(comm), ctypes.addressof(found)), comm)
+        check(functions.MPIX_Loggp_get(comm_handle(comm), ctypes.addressof(found)), comm)
         return cls._of(found)
 
     def set(self, comm: MPI.Intracomm) -> None:
@@ -81,4 +81,4 @@ class Loggp:
         values = dataclasses.asdict(self)
         values["eager"] = LOGGP_UNLIMITED if self.eager is None else integer(self.eager, "eager", 64)
         given = _Loggp(**values)
-        check(functions.MPIX_Loggp_set(ctypes.addressof(given), handle(comm)), comm)
+        check(functions.MPIX_Loggp_set(ctypes.addressof(given), comm_handle(comm)), comm)

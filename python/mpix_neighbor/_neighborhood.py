@@ -28,7 +28,7 @@ from ._functions import (
     NEIGHBOR_GATHER as GATHER,
     NEIGHBOR_REDUCE as REDUCE,
 )
-from ._library import check, functions, handle, read_text
+from ._library import check, comm_handle, functions, handle, op_handle, read_text
 from ._requests import Plan, Request, Started, active
 
 __all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
@@ -224,6 +224,8 @@ class Neighborhood:
         self._last: dict[_Shape, tuple[Any, ...]] = {}
         self._set = set
         self.operations = operations = integer(operations, "operations")
+        # other objects of MPI have a Dup too
+        comm_handle(comm)
         self.comm: MPI.Intracomm = comm.Dup()
         self._comm = handle(self.comm)
         try:
@@ -304,11 +306,11 @@ class Neighborhood:
         last = self._last.get(shape)
         if last is not None and last[0](send) and last[1](recv):
             # most of a call's time goes into its arguments: those without an operator are complete
-            code = last[2](*last[3], *map(handle, op), self._comm) if op else last[2](*last[3])
+            code = last[2](*last[3], *map(op_handle, op), self._comm) if op else last[2](*last[3])
         else:
             first, second, width = self._bind(shape, send, recv)
             arguments = *first.arguments, *second.arguments
-            code = shape.blocking[width](*arguments, *map(handle, op), self._comm)
+            code = shape.blocking[width](*arguments, *map(op_handle, op), self._comm)
             if first.stable and second.stable:
                 complete = arguments if op else (*arguments, self._comm)
                 self._last[shape] = first.serve, second.serve, shape.blocking[width], complete
@@ -338,7 +340,7 @@ class Neighborhood:
         *rest: int,
     ) -> None:
         try:
-            arguments = *sides[0].arguments, *sides[1].arguments, *map(handle, op), self._comm, *rest
+            arguments = *sides[0].arguments, *sides[1].arguments, *map(op_handle, op), self._comm, *rest
             code = function(*arguments, started._at)
         finally:
             # a call that fails sends nothing and makes no request; one that is interrupted may have

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from ._buffers import Hints, address, converted, hints, view
-from ._library import Error, check, functions, handle
+from ._library import Error, check, comm_handle, functions, handle
 from ._requests import active
 
 __all__ = ["SparsePlan", "sparse_exchange", "sparse_sources"]
@@ -47,7 +47,7 @@ def sparse_exchange(
         with hints(info) as given:
             check(
                 functions.MPIX_Sparse_exchange_c(
-                    *sent.arguments, given, handle(comm), ctypes.addressof(result)
+                    *sent.arguments, given, comm_handle(comm), ctypes.addressof(result)
                 ),
                 comm,
             )
@@ -87,7 +87,7 @@ class SparsePlan:
             with hints(info) as given:
                 check(
                     functions.MPIX_Sparse_plan_create_c(
-                        *self._sent.arguments, given, handle(comm), ctypes.addressof(self._plan)
+                        *self._sent.arguments, given, comm_handle(comm), ctypes.addressof(self._plan)
                     ),
                     comm,
                 )
@@ -265,7 +265,7 @@ def sparse_sources(comm: MPI.Intracomm, targets: npt.ArrayLike, info: Hints = No
     try:
         with hints(info) as given:
             code = functions.MPIX_Sparse_sources(
-                ranks.size, address(ranks), given, handle(comm), ctypes.addressof(result)
+                ranks.size, address(ranks), given, comm_handle(comm), ctypes.addressof(result)
             )
         check(code, comm)
         return _listed(result)[0]

@@ -9,7 +9,7 @@ from mpi4py import MPI
 from mpi4py.typing import Buffer
 
 from ._buffers import Hints, address, converted, datatype_of, hints, integer, writable
-from ._library import check, functions, handle
+from ._library import check, comm_handle, functions, handle, op_handle
 from ._requests import active
 
 __all__ = ["SparseWindow"]
@@ -47,7 +47,7 @@ class SparseWindow:
                     self.array.size,
                     handle(self._type),
                     given,
-                    handle(comm),
+                    comm_handle(comm),
                     ctypes.addressof(self._window),
                 )
         finally:
@@ -103,7 +103,7 @@ class SparseWindow:
         values = self._values(values, indices)
         self._check(
             functions.MPIX_Sparse_window_accumulate_c(
-                address(values), indices.size, target, address(indices), handle(op), self._window
+                address(values), indices.size, target, address(indices), op_handle(op), self._window
             )
         )
 
@@ -133,7 +133,7 @@ class SparseWindow:
                 indices.size,
                 target,
                 address(indices),
-                handle(op),
+                op_handle(op),
                 self._window,
             )
         )
@@ -166,7 +166,7 @@ class SparseWindow:
 
         All add the same operators in the same order, and none frees one before the window.
         """
-        self._check(functions.MPIX_Sparse_window_add_operator(handle(op), self._window))
+        self._check(functions.MPIX_Sparse_window_add_operator(op_handle(op), self._window))
 
     def flush(self) -> None:
         """Waits until all operations of this process have been applied."""

@@ -460,6 +460,18 @@ with Neighborhood(comm, [me], [me], operations=ALLTOALL) as own:
     raises(OverflowError, lambda: request.test_source(-(2**32)))
     request.wait()
 
+# handles of one kind are none of another
+with Neighborhood(comm, [me], [me]) as own:
+    for name, call in (
+        ("op", lambda: own.Reduce(send, recv, MPI.DOUBLE)),
+        ("op", lambda: own.Ireduce(send, recv, MPI.DOUBLE)),
+        ("op", lambda: own.Accumulate_plan(send, recv, comm)),
+        ("types", lambda: own.Alltoallw([send, [1], [0], [MPI.SUM]], [recv, [1], [0], [MPI.DOUBLE]])),
+        ("comm", lambda: Neighborhood(comm.group, [], [])),
+    ):
+        error = raises(TypeError, call)
+        check(name in str(error), str(error))
+
 # nobody at all
 with Neighborhood(comm, [], []) as alone:
     alone.Alltoall(np.empty(0), np.empty(0))

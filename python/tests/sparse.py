@@ -254,6 +254,24 @@ for values, dtype in (
 # errors of no communicator keep their texts
 error = raises(MPI.Exception, lambda: sparse_exchange(MPI.COMM_NULL, {}))
 check("MPIX_Sparse_exchange" in str(error), str(error))
+# handles of one kind are none of another
+for call in (
+    lambda: sparse_exchange(comm.group, {}),
+    lambda: sparse_sources(MPI.DOUBLE, []),
+    lambda: SparsePlan(comm.group, {}),
+    lambda: SparseWindow(comm.group, np.zeros(1)),
+    lambda: Loggp.of(MPI.SUM),
+):
+    error = raises(TypeError, call)
+    check("comm" in str(error), str(error))
+with SparseWindow(comm, np.zeros(1)) as window:
+    for call in (
+        lambda: window.accumulate(me, 0, 1, MPI.DOUBLE),
+        lambda: window.fetch_and_op(me, 0, 1, MPI.DOUBLE),
+        lambda: window.add_operator(MPI.DOUBLE),
+    ):
+        error = raises(TypeError, call)
+        check("op" in str(error), str(error))
 
 # values that elements cannot hold
 with SparseWindow(comm, np.zeros(4, dtype="i4")) as window:
