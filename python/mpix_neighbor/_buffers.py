@@ -33,6 +33,7 @@ __all__ = [
     "general",
     "hints",
     "integer",
+    "pins",
     "vector",
     "view",
     "writable",
@@ -61,6 +62,18 @@ def view(data: Any) -> npt.NDArray[Any]:
     except TypeError:
         pass
     return np.asarray(data)
+
+
+def pins(data: Any) -> list["weakref.ref[npt.NDArray[Any]]"]:
+    """Returns references to an array and those that it is a part of, so that they are not moved.
+
+    NumPy's `resize` moves no array that somebody refers to, if only weakly.
+    """
+    found = []
+    while isinstance(data, np.ndarray):
+        found.append(weakref.ref(data))
+        data = data.base
+    return found
 
 
 def writable(data: Any) -> npt.NDArray[Any]:
@@ -254,6 +267,7 @@ class Blocks:
         "_dtype",
         "_ids",
         "_lists",
+        "_pins",
         "_received",
         "_type",
         "arguments",
@@ -277,7 +291,7 @@ class Blocks:
         parts = list(spec) if isinstance(spec, (list, tuple)) else [spec]
         data = parts[0]
         self._bare = spec is data
-        # NumPy moves no array that somebody refers to, if only weakly
+        self._pins = pins(data)
         if stable and type(data) is np.ndarray:
             self._data, self._dtype = weakref.ref(data), data.dtype
             # what else has these identities lives as long as this

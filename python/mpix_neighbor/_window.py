@@ -8,7 +8,7 @@ import numpy.typing as npt
 from mpi4py import MPI
 from mpi4py.typing import Buffer
 
-from ._buffers import Hints, address, converted, datatype_of, hints, integer, writable
+from ._buffers import Hints, address, converted, datatype_of, hints, integer, pins, writable
 from ._library import check, comm_handle, functions, handle, op_handle
 from ._requests import active
 
@@ -36,6 +36,7 @@ class SparseWindow:
     def __init__(self, comm: MPI.Intracomm, array: Buffer, info: Hints = None):
         self.array, self.comm = writable(array), comm
         self._type = datatype_of(self.array)
+        self._pins = pins(self.array)
         self._window = ctypes.c_void_p()
         # arrays that the library writes into until `flush` or `fence`
         self._results: list[npt.NDArray[Any]] = []

@@ -460,6 +460,23 @@ with Neighborhood(comm, [me], [me], operations=ALLTOALL) as own:
     raises(OverflowError, lambda: request.test_source(-(2**32)))
     request.wait()
 
+# NumPy does not move the memory of what is in use, nor of an array that what is in use is a part of
+places, types = [0], [MPI.DOUBLE]
+with Neighborhood(comm, [me], [me]) as own:
+    for of in (lambda array: array), (lambda array: array[:2]):
+        send, recv = np.arange(3.0), np.zeros(3)
+        sides = [of(send), [2], places, types], [of(recv), [2], places, types]
+        one, all = own.Alltoallw_plan(*sides), own.Alltoallw_fields_plan(*([side] for side in sides))
+        request = own.Ialltoallw(*sides)
+        for array in send, recv:
+            raises(ValueError, lambda: array.resize(1 << 20, refcheck=False))
+        request.wait()
+        for plan in one, all:
+            recv[:] = 0
+            plan.run()
+            check(recv.tolist() == [0, 1, 0], f"arrays that are not moved: {recv}")
+            plan.free()
+
 # handles of one kind are none of another
 with Neighborhood(comm, [me], [me]) as own:
     for name, call in (

@@ -254,6 +254,11 @@ for values, dtype in (
 # errors of no communicator keep their texts
 error = raises(MPI.Exception, lambda: sparse_exchange(MPI.COMM_NULL, {}))
 check("MPIX_Sparse_exchange" in str(error), str(error))
+# NumPy does not move the memory of a window
+for of in (lambda array: array), (lambda array: array[:2]):
+    array = np.zeros(3)
+    with SparseWindow(comm, of(array)) as window:
+        raises(ValueError, lambda: array.resize(1 << 20, refcheck=False))
 # handles of one kind are none of another
 for call in (
     lambda: sparse_exchange(comm.group, {}),
