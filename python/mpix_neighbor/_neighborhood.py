@@ -28,7 +28,7 @@ from ._functions import (
     NEIGHBOR_GATHER as GATHER,
     NEIGHBOR_REDUCE as REDUCE,
 )
-from ._library import check, comm_handle, functions, handle, op_handle, read_text
+from ._library import Error, check, comm_handle, functions, handle, op_handle, read_text
 from ._requests import Plan, Request, Started, active
 
 __all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
@@ -264,14 +264,20 @@ class Neighborhood:
         self.sources, self.targets = sources.tolist(), targets.tolist()
 
     def free(self) -> None:
-        """Frees the neighborhood. Every process of the communicator calls this."""
+        """Frees the neighborhood and its plans. Every process of the communicator calls this."""
+        failure: Optional[Error] = None
         if self.comm != MPI.COMM_NULL:
             for plan in list(self._plans):
-                plan.free()
+                try:
+                    plan.free()
+                except Error as error:
+                    failure = failure or error
             self.comm.Free()
             # the handle may be that of another communicator next
             self._comm = handle(self.comm)
             self._last.clear()
+        if failure:
+            raise failure
 
     def __enter__(self) -> "Neighborhood":
         return self

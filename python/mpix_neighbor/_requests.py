@@ -130,10 +130,15 @@ class Plan(Started):
     def free(self) -> None:
         """Frees the plan. A collective under way is completed first."""
         if self._request:
-            self.wait()
-            self._check(functions.MPIX_Request_free(self._at))
-            self._neighborhood._plans.discard(self)
-            self._keep = None
+            try:
+                self.wait()
+            finally:
+                code = functions.MPIX_Request_free(self._at)
+                if not self._request:
+                    active.discard(self)
+                    self._neighborhood._plans.discard(self)
+                    self._keep = None
+            self._check(code)
 
     def __enter__(self) -> "Plan":
         return self

@@ -94,12 +94,17 @@ class SparsePlan:
         finally:
             # the plan has what it needs of the datatype
             self._sent.free()
-        self._result = ctypes.c_void_p()
-        check(functions.MPIX_Sparse_plan_result(self._plan, ctypes.addressof(self._result)), comm)
-        listed = _listed(self._result)
-        self._data = np.empty(listed[3], self._sent.dtype)
-        self.received = _messages(listed, self._data)
-        self._take()
+        try:
+            self._result = ctypes.c_void_p()
+            check(functions.MPIX_Sparse_plan_result(self._plan, ctypes.addressof(self._result)), comm)
+            listed = _listed(self._result)
+            self._data = np.empty(listed[3], self._sent.dtype)
+            self.received = _messages(listed, self._data)
+            self._take()
+        except BaseException:
+            # such as a lack of memory
+            functions.MPIX_Sparse_plan_free(ctypes.addressof(self._plan))
+            raise
 
     def _take(self) -> None:
         """Copies the messages of the last run."""
@@ -164,8 +169,12 @@ class SparsePlan:
     def free(self) -> None:
         """Frees the plan; `received` stays. A run under way is completed first."""
         if self._plan:
-            self.wait()
-            check(functions.MPIX_Sparse_plan_free(ctypes.addressof(self._plan)), self._comm)
+            try:
+                self.wait()
+            finally:
+                # what may still be sent stays
+                code = functions.MPIX_Sparse_plan_free(ctypes.addressof(self._plan))
+            check(code, self._comm)
 
     def __enter__(self) -> "SparsePlan":
         return self

@@ -477,6 +477,19 @@ with Neighborhood(comm, [me], [me]) as own:
             check(recv.tolist() == [0, 1, 0], f"arrays that are not moved: {recv}")
             plan.free()
 
+# freeing goes on after an error, the first of which is raised
+own = Neighborhood(comm, [me], [me])
+plans = [own.Alltoall_plan(np.ones(1), np.zeros(1)) for _ in range(3)]
+for plan in plans:
+    plan.start()
+wait = functions.MPIX_Request_wait
+codes = iter([MPI.ERR_OTHER, MPI.ERR_INTERN, MPI.SUCCESS])
+with mock.patch.object(functions, "MPIX_Request_wait", lambda at: wait(at) or next(codes)):
+    error = raises(MPI.Exception, own.free)
+check(error.Get_error_class() == MPI.ERR_OTHER, repr(error))
+check(own.comm == MPI.COMM_NULL and not own._plans, "a neighborhood is freed with an error, and still there")
+check(not any(plan._request or plan in active for plan in plans), "plans are freed with an error, and still there")
+
 # handles of one kind are none of another
 with Neighborhood(comm, [me], [me]) as own:
     for name, call in (

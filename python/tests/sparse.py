@@ -388,6 +388,17 @@ with SparsePlan(comm, {after: sent}) as plan:
         plan.start()
         sent += 1
         check((plan.wait()[before] == sent - 1).all(), f"{name}, the run after one that failed: {plan.received}")
+# freeing goes on after an error
+wait = functions.MPIX_Sparse_plan_wait
+plan = SparsePlan(comm, {after: sent}).start()
+with mock.patch.object(functions, "MPIX_Sparse_plan_wait", lambda at: wait(at) or MPI.ERR_OTHER):
+    raises(MPI.Exception, plan.free)
+check(not plan._plan and plan not in active, "a plan is freed with an error, and still there")
+freed = mock.Mock(wraps=functions.MPIX_Sparse_plan_free)
+with mock.patch.object(functions, "MPIX_Sparse_plan_free", freed):
+    with mock.patch.object(functions, "MPIX_Sparse_copy", return_value=MPI.ERR_OTHER):
+        raises(MPI.Exception, lambda: SparsePlan(comm, {}))
+check(freed.call_count == 1, "a plan that cannot be made is left over")
 windows = [each for each in active if isinstance(each, SparseWindow)]
 check(len(windows) == 1, f"{len(windows)} windows")
 for window in windows:
