@@ -82,9 +82,7 @@ def writable(data: Any) -> npt.NDArray[Any]:
     if not array.flags.c_contiguous:
         raise TypeError("the elements of the array are not one after the other, in the order of C")
     # an error where there is no memory to write into
-    memory: Any = MPI.buffer(data)
-    if memory.readonly:
-        raise ValueError("the array is read-only")
+    memory: Any = _memory(data, True)
     # NumPy takes a tensor of the older protocol for one that may not be written
     return array if array.flags.writeable else np.frombuffer(memory, array.dtype).reshape(array.shape)
 
@@ -153,7 +151,10 @@ def _same(back: npt.NDArray[Any], array: npt.NDArray[Any]) -> bool:
 
 def integer(value: Any, name: str, bits: int = 32) -> int:
     """Returns an integer that a signed type of C with so many bits holds."""
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {value!r} is no integer") from None
     if not -(1 << (bits - 1)) <= number < 1 << (bits - 1):
         raise OverflowError(f"{name}: {number} is no int{bits}")
     return number
@@ -214,7 +215,7 @@ def _memory(data: Any, received: bool) -> Optional[MPI.buffer]:
         return None
     memory = MPI.buffer(data)
     if received and memory.readonly:
-        raise ValueError("the receive buffer is read-only")
+        raise ValueError("the memory is read-only")
     return memory
 
 

@@ -73,6 +73,15 @@ _Side = Callable[..., Blocks]
 _Set = Callable[[int, int, int], Any]
 
 
+def _side(make: _Side, spec: Any, number: int, received: bool, wide: bool = False) -> Blocks:
+    """Returns the blocks of one side of a call; errors name the argument."""
+    try:
+        return make(spec, number, received=received, wide=wide)
+    except (TypeError, ValueError, OverflowError) as error:
+        error.args = (f"{'recvbuf' if received else 'sendbuf'}: {error}",)
+        raise
+
+
 class _Shape:
     """A collective: how its blocks lie on each side, and its C functions.
 
@@ -298,13 +307,13 @@ class Neighborhood:
 
     def _bind(self, shape: _Shape, send: Any, recv: Any) -> tuple[Blocks, Blocks, bool]:
         """Returns both sides of a call."""
-        sides = shape.send(send, self.outdegree), shape.recv(recv, self.indegree, received=True)
+        sides = _side(shape.send, send, self.outdegree, False), _side(shape.recv, recv, self.indegree, True)
         widths = {side.width for side in sides}
         if {4, 8} <= widths:
             # the functions take numbers of one width
             sides = (
-                shape.send(send, self.outdegree, wide=True),
-                shape.recv(recv, self.indegree, received=True, wide=True),
+                _side(shape.send, send, self.outdegree, False, wide=True),
+                _side(shape.recv, recv, self.indegree, True, wide=True),
             )
         return (*sides, 4 in widths and 8 not in widths)
 

@@ -220,8 +220,10 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
 
     # errors keep the text, and nothing is sent
     error = raises(ValueError, lambda: edges3.Alltoallv([send, [1, 1]], [got, [1, 1, 1]]))
-    check("2 entries, not 3" in str(error), str(error))
-    raises(ValueError, lambda: edges3.Alltoall(np.zeros(4), np.zeros(3)))
+    check("2 entries, not 3" in str(error) and "sendbuf" in str(error), str(error))
+    for name, send4, got4 in (("sendbuf", np.zeros(4), np.zeros(3)), ("recvbuf", np.zeros(3), np.zeros(4))):
+        error = raises(ValueError, lambda: edges3.Ialltoall(send4, got4))
+        check(name in str(error), str(error))
     raises(TypeError, lambda: edges3.Alltoall(np.zeros(3, dtype="i4,i4"), np.zeros(3)))
     # MPI would add the bytes of numbers in the other order as if they were in its own
     error = raises(TypeError, lambda: edges3.Reduce(np.zeros(1, dtype=">f8"), np.zeros(1, dtype=">f8")))
@@ -454,7 +456,8 @@ with Neighborhood(comm, [me], [me], operations=ALLTOALL) as own:
         lambda: Neighborhood(comm, [], [], operations=2**32 + ALLTOALL),
     ):
         raises(OverflowError, call)
-    raises(TypeError, lambda: own.Alltoall([send, 1.5, MPI.DOUBLE], recv))
+    error = raises(TypeError, lambda: own.Alltoall_plan(send, [recv, 1.5, MPI.DOUBLE]))
+    check("recvbuf: count" in str(error), str(error))
     request = own.Ialltoall(send, recv)
     raises(OverflowError, lambda: request.wait_source(2**32))
     raises(OverflowError, lambda: request.test_source(-(2**32)))

@@ -285,6 +285,8 @@ with SparseWindow(comm, np.zeros(4, dtype="i4")) as window:
     for target in (2**32 + me, -(2**32)):
         raises(OverflowError, lambda: window.put(target, [1], 1))
         raises(OverflowError, lambda: window.get(target, [1]))
+    error = raises(TypeError, lambda: window.get(0.5, [1]))
+    check("target" in str(error), str(error))
     raises(TypeError, lambda: window.put(me, np.array([True, False, True, False]), 1))
     window.put(me, np.array([1], "u1"), np.int64(3))
     window.fence()
