@@ -76,7 +76,8 @@ class SparseWindow:
 
     def _result(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
         """Returns an array for the elements of an operation, which is kept until that has ended."""
-        result = np.empty(indices.shape, self.array.dtype)
+        # `MPI.PROC_NULL` writes nothing
+        result = np.zeros(indices.shape, self.array.dtype)
         self._results.append(result)
         return result
 
@@ -109,7 +110,7 @@ class SparseWindow:
         )
 
     def get(self, target: int, indices: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Returns elements of a process."""
+        """Returns elements of a process, or zeros if that is `MPI.PROC_NULL`."""
         target, indices = integer(target, "target"), self._indices(indices)
         result = self._result(indices)
         self._check(

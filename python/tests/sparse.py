@@ -205,6 +205,16 @@ with SparseWindow(comm, array) as window:
     check(window.fetch_and_op(me, 5, 1).tolist() == [0], "one index")
     error = raises(ValueError, lambda: window.put(me, [1, 2], [[1], [2]]))
     check("(2, 1)" in str(error) and "(2,)" in str(error), str(error))
+    # nobody is asked: zeros, not what the memory held
+    for call in (
+        lambda: window.get(MPI.PROC_NULL, [1, 4]),
+        lambda: window.fetch_and_op(MPI.PROC_NULL, [1, 4], 1),
+        lambda: window.compare_and_swap(MPI.PROC_NULL, [1, 4], 1, 1),
+    ):
+        held = np.full(2, 7.0)
+        del held
+        got = call()
+        check(got.tolist() == [0, 0], f"MPI.PROC_NULL: {got}")
     # no numbers
     raises(TypeError, lambda: window.put(me, 1, None))
     raises(TypeError, lambda: window.put(me, [1, 2], np.array([1.5, "2"], object)))
