@@ -17,8 +17,11 @@ other processes' arrays.
 """
 
 import ctypes as _ctypes
+import typing as _typing
 
+from . import _functions as _constants
 from ._library import Error, preload
+from ._library import check as _check
 from ._library import functions as _functions
 from ._library import path as library_path
 from ._loggp import Loggp
@@ -52,6 +55,21 @@ def _version() -> str:
     at, step = _ctypes.addressof(numbers), _ctypes.sizeof(_ctypes.c_int)
     _functions.MPIX_Neighbor_get_version(at, at + step, at + 2 * step)
     return "%d.%d.%d" % tuple(numbers)
+
+
+if _typing.TYPE_CHECKING:
+    # classes of errors: of processes that disagree, and what the hint "verify" finds
+    ERR_MISMATCH: int
+    ERR_VERIFY: int
+else:
+
+    def __getattr__(name: str) -> int:
+        """Asks for a class of errors when it is needed: MPI is initialized then."""
+        if name not in ("ERR_MISMATCH", "ERR_VERIFY"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = _ctypes.c_int()
+        _check(_functions.MPIX_Neighbor_error_class(getattr(_constants, name), _ctypes.addressof(found)))
+        return found.value
 
 
 __version__ = _version()

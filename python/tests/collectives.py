@@ -10,6 +10,7 @@ import numpy as np
 from checks import Tensor, check, comm, finish, interrupted, raises
 from mpi4py import MPI
 
+import mpix_neighbor
 from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request
 from mpix_neighbor._library import functions
 from mpix_neighbor._neighborhood import _ALLTOALL, active
@@ -231,6 +232,13 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
     error = raises(MPI.Exception, lambda: edges3.Alltoall([np.zeros(3), -1, MPI.DOUBLE], np.zeros(3)))
     check("sendcount" in str(error) and error.Get_error_class() == MPI.ERR_COUNT, str(error))
 
+# classes of errors that MPI has none for
+error = raises(MPI.Exception, lambda: Neighborhood(comm, [me], []))
+check(error.Get_error_class() == mpix_neighbor.ERR_MISMATCH, repr(error))
+with Neighborhood(comm, [me], [me], info={"verify": True}) as own:
+    error = raises(MPI.Exception, lambda: own.Alltoall(np.zeros(2), np.zeros(1)))
+check(error.Get_error_class() == mpix_neighbor.ERR_VERIFY, repr(error))
+raises(AttributeError, lambda: mpix_neighbor.ERR_OTHER)
 error = raises(MPI.Exception, lambda: Neighborhood(comm, [n + 3], []))
 check(str(n + 3) in str(error) and "sources" in str(error), str(error))
 error = raises(MPI.Exception, lambda: Neighborhood(comm, [], [], info={"schedule": "fastest"}))
