@@ -340,10 +340,11 @@ class Neighborhood:
         self._call(request, shape.nonblocking[sides[2]], sides, op)
         return request
 
-    def _plan(self, shape: _Shape, send: Any, recv: Any, *op: MPI.Op) -> Plan:
+    def _plan(self, shape: _Shape, info: Hints, send: Any, recv: Any, *op: MPI.Op) -> Plan:
         sides = self._bind(shape, send, recv)
-        plan = Plan(self, (send, recv, sides, op))
-        self._call(plan, shape.persistent[sides[2]], sides, op, handle(MPI.INFO_NULL))
+        with hints(info) as given:
+            plan = Plan(self, (send, recv, sides, op))
+            self._call(plan, shape.persistent[sides[2]], sides, op, given)
         return plan
 
     def _call(
@@ -372,9 +373,9 @@ class Neighborhood:
         """Starts `Gather`. The buffers belong to the call until it is complete."""
         return self._start(_GATHER, sendbuf, recvbuf)
 
-    def Gather_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
+    def Gather_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, info: Hints = None) -> Plan:
         """Makes a plan of `Gather` with these buffers, to be run any number of times."""
-        return self._plan(_GATHER, sendbuf, recvbuf)
+        return self._plan(_GATHER, info, sendbuf, recvbuf)
 
     def Gatherv(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends one block to all targets and receives one of its own size from each source."""
@@ -384,9 +385,9 @@ class Neighborhood:
         """Starts `Gatherv`. The buffers belong to the call until it is complete."""
         return self._start(_GATHERV, sendbuf, recvbuf)
 
-    def Gatherv_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
+    def Gatherv_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, info: Hints = None) -> Plan:
         """Makes a plan of `Gatherv` with these buffers, to be run any number of times."""
-        return self._plan(_GATHERV, sendbuf, recvbuf)
+        return self._plan(_GATHERV, info, sendbuf, recvbuf)
 
     def Alltoall(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends a block of its own to each target and receives one from each source, all equally long."""
@@ -396,9 +397,9 @@ class Neighborhood:
         """Starts `Alltoall`. The buffers belong to the call until it is complete."""
         return self._start(_ALLTOALL, sendbuf, recvbuf)
 
-    def Alltoall_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
+    def Alltoall_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, info: Hints = None) -> Plan:
         """Makes a plan of `Alltoall` with these buffers, to be run any number of times."""
-        return self._plan(_ALLTOALL, sendbuf, recvbuf)
+        return self._plan(_ALLTOALL, info, sendbuf, recvbuf)
 
     def Alltoallv(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends a block of its own size to each target and receives one from each source."""
@@ -408,9 +409,9 @@ class Neighborhood:
         """Starts `Alltoallv`. The buffers belong to the call until it is complete."""
         return self._start(_ALLTOALLV, sendbuf, recvbuf)
 
-    def Alltoallv_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
+    def Alltoallv_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, info: Hints = None) -> Plan:
         """Makes a plan of `Alltoallv` with these buffers, to be run any number of times."""
-        return self._plan(_ALLTOALLV, sendbuf, recvbuf)
+        return self._plan(_ALLTOALLV, info, sendbuf, recvbuf)
 
     def Alltoallw(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> None:
         """Sends a block of its own size and layout to each target and receives one from each source."""
@@ -420,9 +421,9 @@ class Neighborhood:
         """Starts `Alltoallw`. The buffers belong to the call until it is complete."""
         return self._start(_ALLTOALLW, sendbuf, recvbuf)
 
-    def Alltoallw_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec) -> Plan:
+    def Alltoallw_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, info: Hints = None) -> Plan:
         """Makes a plan of `Alltoallw` with these buffers, to be run any number of times."""
-        return self._plan(_ALLTOALLW, sendbuf, recvbuf)
+        return self._plan(_ALLTOALLW, info, sendbuf, recvbuf)
 
     def Alltoallw_fields(self, sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec]) -> None:
         """Does for each of several fields what `Alltoallw` does, in one exchange.
@@ -436,9 +437,11 @@ class Neighborhood:
         """Starts `Alltoallw_fields`. The buffers belong to the call until it is complete."""
         return self._start(_FIELDS, *_paired(sendbufs, recvbufs))
 
-    def Alltoallw_fields_plan(self, sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec]) -> Plan:
+    def Alltoallw_fields_plan(
+        self, sendbufs: Iterable[BufferSpec], recvbufs: Iterable[BufferSpec], info: Hints = None
+    ) -> Plan:
         """Makes a plan of `Alltoallw_fields` with these buffers, to be run any number of times."""
-        return self._plan(_FIELDS, *_paired(sendbufs, recvbufs))
+        return self._plan(_FIELDS, info, *_paired(sendbufs, recvbufs))
 
     def Reduce(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """Sends one block to all targets and combines those of the sources."""
@@ -448,9 +451,11 @@ class Neighborhood:
         """Starts `Reduce`. The buffers belong to the call until it is complete."""
         return self._start(_REDUCE, sendbuf, recvbuf, op)
 
-    def Reduce_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
+    def Reduce_plan(
+        self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM, info: Hints = None
+    ) -> Plan:
         """Makes a plan of `Reduce` with these buffers, to be run any number of times."""
-        return self._plan(_REDUCE, sendbuf, recvbuf, op)
+        return self._plan(_REDUCE, info, sendbuf, recvbuf, op)
 
     def Reducev(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """Sends a block of its own to each target and combines those of the sources."""
@@ -460,9 +465,11 @@ class Neighborhood:
         """Starts `Reducev`. The buffers belong to the call until it is complete."""
         return self._start(_REDUCEV, sendbuf, recvbuf, op)
 
-    def Reducev_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
+    def Reducev_plan(
+        self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM, info: Hints = None
+    ) -> Plan:
         """Makes a plan of `Reducev` with these buffers, to be run any number of times."""
-        return self._plan(_REDUCEV, sendbuf, recvbuf, op)
+        return self._plan(_REDUCEV, info, sendbuf, recvbuf, op)
 
     def Accumulate(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """Sends a block to each target and combines those received with the receive buffer."""
@@ -472,9 +479,11 @@ class Neighborhood:
         """Starts `Accumulate`. The buffers belong to the call until it is complete."""
         return self._start(_ACCUMULATE, sendbuf, recvbuf, op)
 
-    def Accumulate_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
+    def Accumulate_plan(
+        self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM, info: Hints = None
+    ) -> Plan:
         """Makes a plan of `Accumulate` with these buffers, to be run any number of times."""
-        return self._plan(_ACCUMULATE, sendbuf, recvbuf, op)
+        return self._plan(_ACCUMULATE, info, sendbuf, recvbuf, op)
 
     def Accumulatev(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """As `Accumulate`, with blocks of their own sizes."""
@@ -484,9 +493,11 @@ class Neighborhood:
         """Starts `Accumulatev`. The buffers belong to the call until it is complete."""
         return self._start(_ACCUMULATEV, sendbuf, recvbuf, op)
 
-    def Accumulatev_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
+    def Accumulatev_plan(
+        self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM, info: Hints = None
+    ) -> Plan:
         """Makes a plan of `Accumulatev` with these buffers, to be run any number of times."""
-        return self._plan(_ACCUMULATEV, sendbuf, recvbuf, op)
+        return self._plan(_ACCUMULATEV, info, sendbuf, recvbuf, op)
 
     def Accumulatew(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> None:
         """As `Accumulate`, with blocks of their own sizes and layouts."""
@@ -496,6 +507,8 @@ class Neighborhood:
         """Starts `Accumulatew`. The buffers belong to the call until it is complete."""
         return self._start(_ACCUMULATEW, sendbuf, recvbuf, op)
 
-    def Accumulatew_plan(self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM) -> Plan:
+    def Accumulatew_plan(
+        self, sendbuf: BufferSpec, recvbuf: BufferSpec, op: MPI.Op = MPI.SUM, info: Hints = None
+    ) -> Plan:
         """Makes a plan of `Accumulatew` with these buffers, to be run any number of times."""
-        return self._plan(_ACCUMULATEW, sendbuf, recvbuf, op)
+        return self._plan(_ACCUMULATEW, info, sendbuf, recvbuf, op)

@@ -232,6 +232,26 @@ with Neighborhood(comm, [s for s, _ in sources], targets) as edges3:
     error = raises(MPI.Exception, lambda: edges3.Alltoall([np.zeros(3), -1, MPI.DOUBLE], np.zeros(3)))
     check("sendcount" in str(error) and error.Get_error_class() == MPI.ERR_COUNT, str(error))
 
+# hints of plans: two on the same processes, started in another order on each
+with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
+    gots = [np.zeros(1), np.zeros(1)]
+    plans = [ring.Alltoall_plan(np.array([10.0 * k + me]), got, info={"match": "plan"}) for k, got in enumerate(gots)]
+    for plan in plans if me % 2 else plans[::-1]:
+        plan.start()
+    for plan in plans:
+        plan.wait()
+    check([got[0] for got in gots] == [(me - 1) % n, 10 + (me - 1) % n], f"plans that match: {gots}")
+    one = np.zeros(1)
+    places = [one, [1], [0], [MPI.DOUBLE]]
+    for make in (
+        lambda info: ring.Gather_plan(one, np.zeros(1), info),
+        lambda info: ring.Reducev_plan([one, [1]], np.zeros(1), MPI.MAX, info),
+        lambda info: ring.Accumulatew_plan(places, places, info=info),
+        lambda info: ring.Alltoallw_fields_plan([places], [places], info),
+    ):
+        error = raises(MPI.Exception, lambda: make({"match": "chance"}))
+        check("chance" in str(error), str(error))
+
 # classes of errors that MPI has none for
 error = raises(MPI.Exception, lambda: Neighborhood(comm, [me], []))
 check(error.Get_error_class() == mpix_neighbor.ERR_MISMATCH, repr(error))
