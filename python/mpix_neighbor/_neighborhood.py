@@ -28,8 +28,8 @@ from ._functions import (
     NEIGHBOR_GATHER as GATHER,
     NEIGHBOR_REDUCE as REDUCE,
 )
-from ._library import Error, check, comm_handle, functions, handle, op_handle, read_text
-from ._requests import Plan, Request, Started, active
+from ._library import check, comm_handle, functions, handle, op_handle, read_text
+from ._requests import Plan, Request, Started, active, in_turn
 
 __all__ = ["ACCUMULATE", "ALL", "ALLTOALL", "GATHER", "REDUCE", "Neighborhood"]
 
@@ -274,19 +274,14 @@ class Neighborhood:
 
     def free(self) -> None:
         """Frees the neighborhood and its plans. Every process of the communicator calls this."""
-        failure: Optional[Error] = None
         if self.comm != MPI.COMM_NULL:
-            for plan in list(self._plans):
-                try:
-                    plan.free()
-                except Error as error:
-                    failure = failure or error
-            self.comm.Free()
-            # the handle may be that of another communicator next
-            self._comm = handle(self.comm)
-            self._last.clear()
-        if failure:
-            raise failure
+            try:
+                in_turn([plan.free for plan in self._plans])
+            finally:
+                self.comm.Free()
+                # the handle may be that of another communicator next
+                self._comm = handle(self.comm)
+                self._last.clear()
 
     def __enter__(self) -> "Neighborhood":
         return self

@@ -1,16 +1,16 @@
 """Collectives that one call starts and another completes."""
 
 import ctypes
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ._buffers import integer
-from ._library import check, functions
+from ._library import Error, check, functions
 
 if TYPE_CHECKING:
     from ._neighborhood import Neighborhood
 
-__all__ = ["Plan", "Request", "Started", "active"]
+__all__ = ["Plan", "Request", "Started", "active", "in_turn", "waitall", "waitany"]
 
 # collectives under way, runs of plans, and windows: what the library reads and writes must live on
 # even if the program lets go of all that refers to it
@@ -146,3 +146,45 @@ class Plan(Started):
     def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is None:
             self.free()
+
+
+def in_turn(calls: Iterable[Callable[[], object]]) -> None:
+    """Makes calls in turn, also after an error, and raises the first one at the end."""
+    failure: Optional[Error] = None
+    for call in calls:
+        try:
+            call()
+        except Error as error:
+            failure = failure or error
+    if failure:
+        raise failure
+
+
+def waitall(requests: Iterable[Started]) -> None:
+    """Waits until all of several collectives are complete. Raises the first error at the end."""
+    in_turn([each.wait for each in requests])
+
+
+def waitany(requests: Iterable[Started]) -> Optional[int]:
+    """Waits until one of several collectives is complete, and returns its place in the list.
+
+    Returns None if none is under way.
+    """
+    listed = list(requests)
+    if len(set(listed)) < len(listed):
+        raise ValueError("requests: one is listed more than once")
+    handles = (ctypes.c_void_p * max(len(listed), 1))(*(each._request for each in listed))
+    index = ctypes.c_int(-1)
+    try:
+        code = functions.MPIX_Request_waitany(
+            len(listed), ctypes.addressof(handles), ctypes.addressof(index)
+        )
+    finally:
+        if index.value >= 0:
+            # the call may have freed the request
+            listed[index.value]._request.value = handles[index.value]
+    if index.value >= 0:
+        listed[index.value]._end(code)
+        return index.value
+    check(code)
+    return None

@@ -11,7 +11,7 @@ from checks import Tensor, check, comm, finish, interrupted, raises
 from mpi4py import MPI
 
 import mpix_neighbor
-from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request
+from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request, waitall, waitany
 from mpix_neighbor._library import functions
 from mpix_neighbor._neighborhood import _ALLTOALL, active
 
@@ -251,6 +251,39 @@ with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
     ):
         error = raises(MPI.Exception, lambda: make({"match": "chance"}))
         check("chance" in str(error), str(error))
+
+# several at a time
+with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
+    check(waitany([]) is None, "nothing is complete")
+    waitall([])
+    gots = np.full((3, 1), -1.0)
+    for call in waitany, waitall:
+        gots[:] = -1
+        plan = ring.Alltoall_plan(np.array([20.0 + me]), gots[2])
+        started = [*(ring.Ialltoall(np.array([10.0 * k + me]), gots[k]) for k in range(2)), plan.start()]
+        if call is waitany:
+            raises(ValueError, lambda: waitany([plan, *started]))
+            seen = []
+            while (i := waitany(started)) is not None:
+                check(gots[i, 0] == 10 * i + (me - 1) % n, f"waitany, {i}: {gots}")
+                seen.append(i)
+            check(sorted(seen) == [0, 1, 2], f"waitany: {seen}")
+        waitall(started)
+        check(gots.ravel().tolist() == [10 * k + (me - 1) % n for k in range(3)], f"{call}: {gots}")
+        check(active.isdisjoint(started), f"{call}: complete, and in use")
+        plan.free()
+with Neighborhood(comm, [me], [me], info={"verify": True}) as own:
+    for call in waitany, waitall:
+        bad, good = own.Alltoall_plan(np.zeros(2), np.zeros(1)), own.Alltoall_plan(np.ones(1), np.zeros(1))
+        bad.start()
+        good.start()
+        error = raises(MPI.Exception, lambda: call([bad, good]))
+        check(error.Get_error_class() == mpix_neighbor.ERR_VERIFY, repr(error))
+        check(bad in active, f"{call}: a run has failed, and its plan is gone")
+        check(call([bad, good]) == (1 if call is waitany else None), f"{call} after an error")
+        check(good not in active, f"{call} after an error: complete, and in use")
+        bad.free()
+        good.free()
 
 # classes of errors that MPI has none for
 error = raises(MPI.Exception, lambda: Neighborhood(comm, [me], []))
