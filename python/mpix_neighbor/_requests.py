@@ -125,7 +125,10 @@ class Plan(Started):
         """Starts the collective and waits for it."""
         active.add(self)
         code = functions.MPIX_Request_start(self._at) or functions.MPIX_Request_wait(self._at)
-        self._end(code, self._request)
+        if code:
+            self._end(code, self._request)
+        else:
+            active.discard(self)
 
     def free(self) -> None:
         """Frees the plan. A collective under way is completed first."""
