@@ -107,8 +107,9 @@ fn fortran_notes(f: &Function) -> String {
     if f.resolved.iter().any(|a| a.r#type.contains("MPI_") && !a.r#type.contains("MPI_Count")) {
         notes.push("MPI handles may also be integers, as in module `mpi` and `mpif.h`.");
     }
-    if f.resolved.iter().any(|a| ["index", "indices"].contains(&a.name.as_str())) {
-        notes.push("Indices count from 1.");
+    if let Some(a) = f.resolved.iter().find(|a| ["index", "indices"].contains(&a.name.as_str())) {
+        // those of elements of a window are offsets
+        notes.push(if a.r#type == "const MPI_Aint *" { "Indices count from 0, as in C." } else { "Indices count from 1." });
     }
     notes.join(" ")
 }

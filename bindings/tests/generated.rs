@@ -44,6 +44,23 @@ fn links_of_the_reference_lead_somewhere() {
     assert!(dead.is_empty(), "{dead:?}");
 }
 
+/// Elements of windows have the same indices in Fortran as in C.
+#[test]
+fn indices_of_window_elements_count_from_0() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (mut windows, mut others) = (0, 0);
+    mpix_neighbor_bindings::generate(root, &mut |path, text| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if path.contains("MPIX_Sparse_window_") {
+            assert!(!text.contains("count from 1"), "{path}");
+            windows += usize::from(text.contains("Indices count from 0, as in C."));
+        }
+        others += usize::from(text.contains("Indices count from 1."));
+    });
+    // in Markdown and for `man`
+    assert_eq!((windows, others), (2 * 5, 2 * 10));
+}
+
 /// `scripts/install` makes a name of each function for its page of what the section NAME says.
 #[test]
 fn every_function_has_one_manual_page() {
