@@ -287,9 +287,16 @@ int MPIX_Neighbor_reduce_set(int indegree,
  *
  * All else is as for `MPIX_Neighborhood_set`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_GROUP`: A group is `MPI_GROUP_NULL`, or a process of it is not in `comm`.
+ * - `MPI_ERR_ARG`: A degree or weight is negative, an array is NULL, `operations` is no
+ *   combination, or the schedule that a hint asks for cannot be used.
+ * - `MPI_ERR_INFO_VALUE`: A hint has an unknown value, or a file that it names cannot be read.
+ * - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+ * - `MPIX_ERR_MISMATCH`: The lists of two processes do not match, or an argument differs between
+ *   processes. See `MPIX_Neighbor_error_class`.
+ * - `MPI_ERR_OTHER`: A process has ended.
  *
  * Source: Hoefler and Träff, Sparse Collective Operations for MPI, section IV.A. */
 int MPIX_Neighborhood_set_group(int operations,
@@ -311,9 +318,16 @@ int MPIX_Neighborhood_set_group(int operations,
  *
  * All else is as for `MPIX_Neighborhood_set`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_TOPOLOGY`: `comm` has no topology.
+ * - `MPI_ERR_ARG`: A degree or weight is negative, an array is NULL, `operations` is no
+ *   combination, or the schedule that a hint asks for cannot be used.
+ * - `MPI_ERR_INFO_VALUE`: A hint has an unknown value, or a file that it names cannot be read.
+ * - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+ * - `MPIX_ERR_MISMATCH`: The lists of two processes do not match, or an argument differs between
+ *   processes. See `MPIX_Neighbor_error_class`.
+ * - `MPI_ERR_OTHER`: A process has ended.
  *
  * Source: Hoefler and Träff, Sparse Collective Operations for MPI, section IV.B. */
 int MPIX_Neighborhood_set_topology(int operations, MPI_Info info, MPI_Comm comm);
@@ -330,9 +344,17 @@ int MPIX_Neighborhood_set_topology(int operations, MPI_Info info, MPI_Comm comm)
  *
  * All else is as for `MPIX_Neighborhood_set`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_COUNT`: More entries of target lists name the process than fit in an `int`.
+ * - `MPI_ERR_RANK`: An entry of `sources` or `targets` is no rank of `comm`.
+ * - `MPI_ERR_ARG`: A degree or weight is negative, an array is NULL, `operations` is no
+ *   combination, or the schedule that a hint asks for cannot be used.
+ * - `MPI_ERR_INFO_VALUE`: A hint has an unknown value, or a file that it names cannot be read.
+ * - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+ * - `MPIX_ERR_MISMATCH`: The lists of two processes do not match, or an argument differs between
+ *   processes. See `MPIX_Neighbor_error_class`.
+ * - `MPI_ERR_OTHER`: A process has ended.
  *
  * Cost: That of `MPIX_Neighborhood_set`, a reduction of two words, by which hints are compared, and
  * a sparse exchange of 8 bytes for each target, with the memory that its protocol needs
@@ -1011,10 +1033,22 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
  *
  * All else is as for `MPIX_Neighbor_alltoallw`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_ARG`: `nfields` is negative, an array is NULL where it has entries, or calls are
  *   verified and there are more fields than tags.
+ * - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL`.
+ * - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
+ * - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
+ * - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+ * - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+ *   memory that the library would have to touch (docs/device-buffers.md).
+ * - `MPI_ERR_TRUNCATE`: A message brings more than the receiver expects, or the two ends of a self
+ *   edge differ.
+ * - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+ *   ended before it took part.
+ * - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+ *   `MPIX_Neighbor_error_class`.
  *
  * Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a fused message also takes a datatype,
  * which is made in the call, so the persistent form serves repeated exchanges better. */
@@ -2003,10 +2037,22 @@ int MPIX_Sparse_sources(int ntargets,
  *
  * All else is as for `MPIX_Sparse_exchange`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_OTHER`: The function returned an error: it is not called again, and the exchange is
- *   completed. Or as for `MPIX_Sparse_exchange`. */
+ *   completed. Or as for `MPIX_Sparse_exchange`.
+ * - `MPI_ERR_RANK`: An entry of `targets` is no rank of `comm`.
+ * - `MPI_ERR_COUNT`: A count is negative, or a message exceeds the address range.
+ * - `MPI_ERR_ARG`: `ntargets` is negative, or a pointer is NULL.
+ * - `MPI_ERR_BUFFER`: `sendbuf` is `MPI_IN_PLACE`, or NULL where elements lie.
+ * - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+ * - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+ * - `MPI_ERR_INFO_VALUE`: A hint has an unknown value.
+ * - `MPIX_ERR_MISMATCH`: In the first exchange on `comm`, the environment's hints, or parameters of
+ *   the machine, are not the same on all processes. See `MPIX_Neighbor_error_class`.
+ * - `MPI_ERR_TRUNCATE`: A message is not a whole number of elements of `recvtype`.
+ * - `MPI_ERR_NO_MEM`: There is no memory for what arrives. Other processes may then wait forever.
+ */
 int MPIX_Sparse_exchange_each(int ntargets,
                               const int *targets,
                               const void *sendbuf,
@@ -2118,7 +2164,7 @@ int MPIX_Sparse_get_count(MPIX_Sparse_result result, int *nmessages, MPI_Count *
  *
  * All else is as for `MPIX_Sparse_get_count`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_ARG`: A pointer or the result is NULL, or there is no message `index`.
  * - `MPI_ERR_NO_MEM`: There is no memory for the elements of a derived type. */
@@ -2139,7 +2185,7 @@ int MPIX_Sparse_get_message(MPIX_Sparse_result result,
  *
  * All else is as for `MPIX_Sparse_get_count`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_ARG`: The result is NULL, or `maxmessages` is negative.
  * - `MPI_ERR_COUNT`: A number does not fit in an `int`. */
@@ -2163,11 +2209,12 @@ int MPIX_Sparse_get_messages_c(MPIX_Sparse_result result,
  *
  * All else is as for `MPIX_Sparse_get_count`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_TRUNCATE`: `maxcount` is less than `MPIX_Sparse_get_count` returns; nothing is
  *   written.
- * - `MPI_ERR_BUFFER`: `recvbuf` is `MPI_IN_PLACE`, or NULL where elements go. */
+ * - `MPI_ERR_BUFFER`: `recvbuf` is `MPI_IN_PLACE`, or NULL where elements go.
+ * - `MPI_ERR_ARG`: A pointer or the result is NULL. */
 int MPIX_Sparse_copy(MPIX_Sparse_result result, MPI_Count maxcount, void *recvbuf);
 
 /* Frees the result of a sparse exchange.
@@ -2447,10 +2494,19 @@ int MPIX_Sparse_window_get_c(void *result,
  *
  * All else is as for `MPIX_Sparse_window_put`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, does not work on the window's type, or is a user-defined
- *   one that has not been added to the window. */
+ *   one that has not been added to the window.
+ * - `MPI_ERR_ARG`: `window` is NULL or has been freed, `indices` is NULL with elements, or an index
+ *   is negative or not below the `count` that the target gave. No operation of the call is done
+ *   then.
+ * - `MPI_ERR_COUNT`: `count` is negative.
+ * - `MPI_ERR_RANK`: `target` is not a rank of the window.
+ * - `MPI_ERR_BUFFER`: A buffer is NULL with elements, `MPI_IN_PLACE`, or in device memory.
+ * - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
+ *   the window.
+ * - `MPI_ERR_OTHER`: The target has ended, or an earlier call on the window has failed. */
 int MPIX_Sparse_window_accumulate(const void *origin,
                                   int count,
                                   int target,
@@ -2544,7 +2600,9 @@ int MPIX_Sparse_window_compare_and_swap_c(const void *origin,
  *
  * - `MPI_ERR_ARG`: `window` is NULL or has been freed, or already has 192 user-defined operators,
  *   the maximum.
- * - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, is predefined, or does not work on the window's type. */
+ * - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, is predefined, or does not work on the window's type.
+ * - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
+ *   the window. */
 int MPIX_Sparse_window_add_operator(MPI_Op op, MPIX_Sparse_window window);
 
 /* Applies all operations of all processes.
@@ -2561,6 +2619,8 @@ int MPIX_Sparse_window_add_operator(MPI_Op op, MPIX_Sparse_window window);
  * Errors:
  *
  * - `MPI_ERR_ARG`: `window` is NULL or has been freed.
+ * - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
+ *   the window.
  * - `MPI_ERR_OTHER`: A process has ended, an operation was lost, or an earlier call on the window
  *   has failed.
  * - `MPI_ERR_OP`: Another process used an operator that this one has not added. What it returns is
@@ -2582,10 +2642,17 @@ int MPIX_Sparse_window_fence(MPIX_Sparse_window window);
  *
  * All else is as for `MPIX_Sparse_window_fence`.
  *
- * Errors, besides those of that function:
+ * Errors:
  *
  * - `MPI_ERR_OTHER`: A target has ended, or could not apply an operation, whose result is zeros
  *   then; or an earlier call on the window has failed.
+ * - `MPIX_ERR_MISMATCH`: A process has finalized MPI before it has freed the window. The window is
+ *   of no more use.
+ * - `MPI_ERR_ARG`: `window` is NULL or has been freed.
+ * - `MPI_ERR_RMA_SYNC`: The process is in the window's fence, or in an operator that is applied to
+ *   the window.
+ * - `MPI_ERR_OP`: Another process used an operator that this one has not added. What it returns is
+ *   zeros.
  *
  * Cost: Two messages for each process that may not have applied all. */
 int MPIX_Sparse_window_flush(MPIX_Sparse_window window);

@@ -71,7 +71,7 @@ fn inherited<'t>(table: &'t Table, f: &'t Function, get: fn(&Function) -> Option
 }
 
 /// Errors of a function and of those that it is like, each class once.
-fn errors(table: &Table, f: &Function) -> Vec<Failure> {
+pub fn errors(table: &Table, f: &Function) -> Vec<Failure> {
     let mut all = f.errors.clone();
     let inherited = match table.like(f) {
         Some(like) => errors(table, like),

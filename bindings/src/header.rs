@@ -4,7 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::table::{self, Argument, Failure, Form, Mode, Param, Table};
+use crate::content;
+use crate::table::{self, Argument, Form, Mode, Param, Table};
 use crate::text;
 
 /// A C function, callback or structure.
@@ -234,15 +235,12 @@ fn comment(table: &Table, form: &Form) -> String {
     let common = (f.generated.is_some() && f.like.is_none()).then_some(&table.collective);
     texts.extend(common.map(|c| c.details.clone()));
     texts.extend(f.called.clone().or_else(|| common.map(|c| c.called.clone())));
-    let errors: Vec<&Failure> = f.errors.iter().chain(common.iter().flat_map(|c| &c.errors)).collect();
+    texts.extend(f.like.iter().map(|like| format!("All else is as for `{like}`.")));
+    // those of another function come with its own, as a class may mean less here
+    let errors = if f.has_inherited_errors() { Vec::new() } else { content::errors(table, f) };
     if !errors.is_empty() {
-        texts.push(if f.like.is_some() { "Errors, besides those of that function:" } else { "Errors:" }.to_owned());
-        texts.push(table::list(errors));
-    }
-    if let Some(like) = &f.like {
-        // before the errors, which point there
-        let at = texts.iter().position(|t| t.starts_with("Errors")).unwrap_or(texts.len());
-        texts.insert(at, format!("All else is as for `{like}`."));
+        texts.push("Errors:".to_owned());
+        texts.push(table::list(&errors));
     }
     texts.extend(f.after_errors.clone().or_else(|| common.map(|c| c.after_errors.clone())));
     texts.extend(f.cost.clone().or_else(|| common.map(|c| c.cost.clone())).map(|c| format!("Cost: {c}")));

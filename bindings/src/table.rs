@@ -202,6 +202,11 @@ impl Function {
         self.large || self.generated.is_some()
     }
 
+    /// Returns exactly the errors of the function that it is like.
+    pub fn has_inherited_errors(&self) -> bool {
+        self.like.is_some() && self.errors.is_empty() && self.without.is_empty()
+    }
+
     /// All C functions of this entry.
     pub fn forms<'t>(&'t self, table: &'t Table) -> Vec<Form<'t>> {
         let modes: &[Mode] =

@@ -2,7 +2,7 @@
 //! points of the collectives, the C header, the Fortran module with its glue, the reference, the
 //! man pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 #[test]
@@ -59,6 +59,39 @@ fn indices_of_window_elements_count_from_0() {
     });
     // in Markdown and for `man`
     assert_eq!((windows, others), (2 * 5, 2 * 10));
+}
+
+/// The names at the beginning of the items of the list after `heading`.
+fn listed(text: &str, heading: &str, bullet: &str, empty: &str) -> Option<BTreeSet<String>> {
+    let list = text.split_once(heading)?.1.split(empty).next()?;
+    let names = list.lines().filter_map(|line| line.strip_prefix(bullet)?.split(['(', ':']).next());
+    Some(names.map(|name| name.replace(['`', '[', ']'], "")).collect())
+}
+
+/// The header and the pages say the same of the errors of a function. Where the header has no list,
+/// those of the function that it refers to are the same.
+#[test]
+fn the_header_lists_the_errors_of_the_pages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (mut header, mut pages) = (String::new(), BTreeMap::new());
+    mpix_neighbor_bindings::generate(root, &mut |path, text| {
+        if path == "include/mpix_neighbor.h" {
+            text.clone_into(&mut header);
+        } else if let Some(page) = path.strip_prefix("docs/reference/MPIX_") {
+            pages.insert(format!("MPIX_{}", page.strip_suffix(".md").unwrap()), text.to_owned());
+        }
+    });
+    let errors = |page: &str| listed(&pages[page], "\n## Errors\n\n", "- ", "\n\n").unwrap_or_default();
+    let mut compared = 0;
+    for page in pages.keys() {
+        let comment = header.split_once(&format!("\nint {page}(")).unwrap().0.rsplit_once("/*").unwrap().1;
+        let like = comment.split_once(" * All else is as for `").map(|(_, rest)| rest.split('`').next().unwrap());
+        let said = listed(comment, "\n * Errors:\n *\n", " * - ", "\n *\n");
+        compared += usize::from(said.is_some());
+        let said = said.unwrap_or_else(|| like.map_or_else(BTreeSet::new, errors));
+        assert_eq!(said, errors(page), "{page}");
+    }
+    assert!(compared > 40, "{compared}");
 }
 
 /// `scripts/install` makes a name of each function for its page of what the section NAME says.
