@@ -561,8 +561,9 @@ int MPIX_Neighbor_gather_c(const void *sendbuf,
  * such call. Among such collectives, the oldest one under way must not be more than 7,280
  * collectives old; otherwise the call returns `MPI_ERR_REQUEST`.
  *
- * Errors in the arguments are reported here, and nothing is started. With verification
- * (`mpix_verify`) neighbors must learn of them first, so the call then waits for the neighbors.
+ * Errors in the arguments are reported here, and nothing is started; besides those of the blocking
+ * form, `MPI_ERR_ARG` if `request` is NULL. With verification (`mpix_verify`) neighbors must learn
+ * of them first, so the call then waits for the neighbors.
  *
  * Cost: That of the blocking form, and up to four allocations. With several rounds, also a copy of
  * the arrays, and a duplicate of each derived datatype.
@@ -593,10 +594,11 @@ int MPIX_Ineighbor_gather_c(const void *sendbuf,
  *   and `mpix_fuse` are read, other keys are ignored.
  * - `request`: The collective, inactive. `MPIX_Request_free` frees it.
  *
- * All work on the arguments is done here, and errors in them are reported here. A start allocates
- * nothing, looks nothing up and queries no datatype. A start sends what is in the send buffer at
- * that time. Arrays of counts, displacements and datatypes may be changed or freed at once. So may
- * datatypes, but not an operator.
+ * All work on the arguments is done here, and errors in them are reported here; besides those of
+ * the blocking form, `MPI_ERR_ARG` if `request` is NULL, and `MPI_ERR_INFO_VALUE` if `mpix_match`
+ * or `mpix_fuse` has an unknown value. A start allocates nothing, looks nothing up and queries no
+ * datatype. A start sends what is in the send buffer at that time. Arrays of counts, displacements
+ * and datatypes may be changed or freed at once. So may datatypes, but not an operator.
  *
  * Making it communicates nothing. It takes the schedule that the neighborhood has at that time
  * (with `mpix_schedule` = `measure`, before the choice is made, the first one that is tried). Once
