@@ -164,9 +164,9 @@ extern "C" {
  *   node (default 10 MiB; below 64 KiB none).
  * - `mpix_single_copy`: which messages within a node are copied from the sender's memory where the
  *   kernel permits that: `auto` (default), those for which that was measured to be faster; `true`,
- *   those longer than a cell of shared memory; a number of bytes, at least 4097, those at least as
- *   long; `away`, those of nonblocking and persistent calls that are longer than a cell, if the
- *   sender is not waiting in the library; `false` or `never`, none.
+ *   those longer than a cell of shared memory; a number of bytes, at least 4097, also those at
+ *   least as long; `away`, those of nonblocking and persistent calls that are longer than a cell,
+ *   if the sender is not waiting in the library; `false` or `never`, none.
  * - `mpix_transport`: `messages` (default), `rma`, `auto` or `auto_plans`, what carries blocks
  *   between processes that share no memory: messages, puts into windows, or what is measured to be
  *   faster for single calls or for plans.
