@@ -3,6 +3,7 @@
 //! Its texts have the table's own marks: names in backquotes, `- ` before the items of a list,
 //! pages of the documentation as `docs/tuning.md`.
 
+use crate::fortran;
 use crate::table::{self, Argument, Failure, Form, Function, Mode, Table};
 
 /// The rules that hold for all functions.
@@ -100,18 +101,38 @@ fn started_form(table: &Table, forms: &[Form], title: &'static str, mode: Mode, 
 }
 
 fn fortran_notes(f: &Function) -> String {
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    let any = |has: fn(&Argument) -> bool| f.resolved.iter().any(has);
     if f.is_large() {
-        notes.push("The `_c` variants take `integer(MPI_COUNT_KIND)` counts and `integer(MPI_ADDRESS_KIND)` displacements.");
+        let displacements = any(|a| a.r#type.contains("DISPL"));
+        let others = if displacements { " and `integer(MPI_ADDRESS_KIND)` displacements" } else { "" };
+        notes.push(format!("The `_c` variants take `integer(MPI_COUNT_KIND)` counts{others}."));
     }
-    if f.resolved.iter().any(|a| a.r#type.contains("MPI_") && !a.r#type.contains("MPI_Count")) {
-        notes.push("MPI handles may also be integers, as in module `mpi` and `mpif.h`.");
+    if any(|a| a.r#type.split(' ').any(|word| fortran::HANDLES.iter().any(|handle| handle.0 == word))) {
+        notes.push("MPI handles may also be integers, as in module `mpi` and `mpif.h`.".into());
+    }
+    if any(|a| a.r#type == "int" && fortran::RENAMED.iter().any(|renamed| a.text.contains(renamed.0))) {
+        notes.push(format!("The operations are {}.", operations()));
     }
     if let Some(a) = f.resolved.iter().find(|a| ["index", "indices"].contains(&a.name.as_str())) {
         // those of elements of a window are offsets
-        notes.push(if a.r#type == "const MPI_Aint *" { "Indices count from 0, as in C." } else { "Indices count from 1." });
+        let first = if a.r#type == "const MPI_Aint *" { "0, as in C" } else { "1" };
+        notes.push(format!("Indices count from {first}."));
     }
     notes.join(" ")
+}
+
+/// The names of operations in Fortran.
+fn operations() -> String {
+    let names: Vec<String> = fortran::RENAMED.iter().map(|renamed| format!("`{}`", renamed.1)).collect();
+    let (last, others) = names.split_last().expect("there are operations");
+    format!("{} and {last}", others.join(", "))
+}
+
+/// What is said of the constants in Fortran.
+pub fn constants_in_fortran() -> String {
+    let names = operations();
+    format!("Fortran, whose names are case-insensitive, has {names} for the names that are also functions. See docs/fortran.md.")
 }
 
 fn arguments(arguments: &[Argument]) -> String {
@@ -127,4 +148,27 @@ fn arguments(arguments: &[Argument]) -> String {
         format!("- `{}` ({direction}{length}): {}\n", a.name, a.text)
     };
     arguments.iter().map(item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_on_fortran_speak_of_what_a_function_has() {
+        let table = table::read(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("functions.toml"));
+        let note = |name: &str| pages(&table).find(|page| page.function.name == name).unwrap().fortran;
+        for (name, handles, displacements, renamed) in [
+            ("MPIX_Sparse_window_put", false, false, false),
+            ("MPIX_Sparse_window_accumulate", true, false, false),
+            ("MPIX_Neighbor_alltoall", true, false, false),
+            ("MPIX_Neighbor_alltoallv", true, true, false),
+            ("MPIX_Neighborhood_set_group", true, false, true),
+            ("MPIX_Neighborhood_reverse", true, false, true),
+        ] {
+            let note = note(name);
+            let found = ["handles", "displacements", "`MPIX_FOR_GATHER`"].map(|word| note.contains(word));
+            assert_eq!(found, [handles, displacements, renamed], "{name}: {note}");
+        }
+    }
 }

@@ -52,7 +52,7 @@ fn index(table: &Table, interface: &Interface) -> String {
     }
     let header = interface.header();
     let constant = |(name, value, about): &(String, String, String)| format!("- `{name}` = {value}: {about}\n");
-    section("Constants", &[header.constants.iter().map(constant).collect()]);
+    section("Constants", &[header.constants.iter().map(constant).collect(), content::constants_in_fortran()]);
     let opaque = header.opaque.iter().map(|(name, about)| (name, about));
     let others = header.callbacks.iter().chain(&header.structs).map(|item| (&item.name, &item.about));
     section("Types", &[opaque.chain(others).map(|(name, about)| format!("- `{name}`: {about}\n")).collect()]);

@@ -67,9 +67,8 @@ fn index(table: &Table, interface: &Interface) -> String {
         let line = format!("- `{name}` = {value}: {}", link(table, about, ""));
         out += &text::compose([&*line], "");
     }
-    let fortran = "Fortran, whose names are case-insensitive, has `MPIX_FOR_GATHER`, `MPIX_FOR_ALLTOALL`, `MPIX_FOR_REDUCE` and `MPIX_FOR_ACCUMULATE` \
-                   for the names that are also functions. See [Fortran](../fortran.md).";
-    write!(out, "\n{}", text::compose([fortran], "")).unwrap();
+    let fortran = link(table, &content::constants_in_fortran(), "");
+    write!(out, "\n{}", text::compose([&*fortran], "")).unwrap();
     out += "\n## Types\n\n";
     for (name, about) in &header.opaque {
         out += &text::compose([&*format!("- `{name}`: {}", link(table, about, ""))], "");

@@ -9,6 +9,7 @@ mod glue;
 mod module;
 
 use binding::Binding;
+pub use binding::{HANDLES, RENAMED};
 pub use glue::glue;
 pub use module::{declarations, module};
 
