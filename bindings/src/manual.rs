@@ -97,7 +97,8 @@ fn version(interface: &Interface) -> String {
 fn phrase(sentence: &str) -> String {
     let mut letters = sentence.trim_end_matches('.').chars();
     let first = letters.next().expect("a summary has words");
-    format!("{}{}", first.to_lowercase(), letters.as_str().replace('`', ""))
+    // a name, which begins with a backquote, keeps its capitals
+    format!("{}{}", first.to_lowercase(), letters.as_str()).replace('`', "")
 }
 
 /// Prototypes in C and Fortran.
@@ -193,5 +194,6 @@ mod tests {
     #[test]
     fn summaries_become_phrases() {
         assert_eq!(phrase("Does what `MPIX_A` does."), "does what MPIX_A does");
+        assert_eq!(phrase("`MPIX_A` with more."), "MPIX_A with more");
     }
 }
