@@ -154,7 +154,7 @@ void mpixf_text_end(mpixf_text *text, int code) {
   free(text->text);
 }
 
-int mpixf_from_one(MPI_Fint index) { return index > 0 ? index - 1 : -1; }
+int mpixf_from_one(MPI_Fint index) { return index > INT_MIN ? index - 1 : INT_MIN; }
 
 void mpixf_to_one(int count, MPI_Fint indices[]) {
   for (int i = 0; i < count; i++)

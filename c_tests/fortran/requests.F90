@@ -349,6 +349,9 @@ contains
           call MPIX_Request_test_source(r, j, flag, ierror)
           call fails(ierror, MPI_ERR_ARG, 'MPIX_Request_test_source')
         end do
+        ! texts have the number that C has
+        call MPIX_Request_test_source(r, -7, flag, ierror)
+        call fails(ierror, MPI_ERR_ARG, 'index = -8 is no index')
       end select
       call MPIX_Request_wait(r, ierror)
       call ok(ierror, 'wait')
