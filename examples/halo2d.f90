@@ -18,7 +18,7 @@
 ! handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does.
 
 module heat
-  use, intrinsic :: iso_fortran_env, only : error_unit, output_unit, real64
+  use, intrinsic :: iso_fortran_env, only : error_unit, int64, output_unit, real64
   use mpi_f08
   use mpix_neighbor
   implicit none
@@ -350,6 +350,8 @@ program halo2d
   real(real64), allocatable :: whole(:, :), expected(:, :)
   real(real64) :: ours, by_hand, unused
   integer :: rank, ranks, dims(2), coords(2), step, length, edge, different
+  ! the processes of dimensions that are given; may exceed 32 bits
+  integer(int64) :: least
   character(len=:), allocatable :: wrong
   character(len=1000) :: text
 
@@ -359,8 +361,8 @@ program halo2d
   call parse(o, wrong)
   if (.not. allocated(wrong)) then
     dims = o%grid
-    if (product(max(dims, 1)) > ranks .or. mod(ranks, product(max(dims, 1))) /= 0 .or. &
-        (all(dims > 0) .and. product(dims) /= ranks)) then
+    least = product(int(max(dims, 1), int64))
+    if (mod(int(ranks, int64), least) /= 0 .or. (all(dims > 0) .and. least /= ranks)) then
       wrong = '--grid'
     else
       call MPI_Dims_create(ranks, 2, dims)
