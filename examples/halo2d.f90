@@ -241,12 +241,13 @@ contains
     real(real64), intent(inout) :: next(0:, 0:)
     integer, intent(in) :: n(2)
     integer :: edge, d, from(2), to(2), i, j
+    ! tells a compiler that does not know it yet that u is read here, and is another one below
+    if (.not. MPI_ASYNC_PROTECTS_NONBLOCKING) call MPI_F_sync_reg(u)
     call MPIX_Request_start(plan)
     call advance(u, next, [2, 2], n - 1)
     do
       call MPIX_Request_waitany_source(plan, edge)
       if (edge == MPI_UNDEFINED) exit
-      ! tells a compiler that does not know it yet that u is another one now
       if (.not. MPI_ASYNC_PROTECTS_NONBLOCKING) call MPI_F_sync_reg(u)
       ! the cells on that side, but the corners, which need ghost cells of two sides
       d = (edge + 1) / 2
