@@ -4,7 +4,7 @@
 //! pages of the documentation as `docs/tuning.md`.
 
 use crate::fortran;
-use crate::table::{self, Argument, Failure, Form, Function, Mode, Table};
+use crate::table::{self, Argument, Form, Function, Mode, Table};
 
 /// The rules that hold for all functions.
 pub const COMMON: &str = "Every function returns `MPI_SUCCESS`, or an error code after calling the error handler of its \
@@ -46,7 +46,7 @@ fn page<'t>(table: &'t Table, f: &'t Function) -> Page<'t> {
         inherited(table, f, get).or(common).cloned().into_iter().collect()
     };
     let details = f.details.iter().chain(common.map(|c| &c.details)).cloned().collect();
-    let mut failures = vec![table::list(&errors(table, f))];
+    let mut failures = vec![table::list(&table.errors(f))];
     failures.extend(own_or(|f| f.after_errors.as_ref(), common.map(|c| &c.after_errors)));
     let see: Vec<String> = f.see.iter().map(|name| format!("`{}`", table.function(name).name)).collect();
 
@@ -69,22 +69,6 @@ fn page<'t>(table: &'t Table, f: &'t Function) -> Page<'t> {
 /// A text of a function: its own, or that of the function that it is like.
 fn inherited<'t>(table: &'t Table, f: &'t Function, get: fn(&Function) -> Option<&String>) -> Option<&'t String> {
     get(f).or_else(|| table.like(f).and_then(|like| inherited(table, like, get)))
-}
-
-/// Errors of a function and of those that it is like, each class once.
-pub fn errors(table: &Table, f: &Function) -> Vec<Failure> {
-    let mut all = f.errors.clone();
-    let inherited = match table.like(f) {
-        Some(like) => errors(table, like),
-        None if f.generated.is_some() => table.collective.errors.clone(),
-        None => Vec::new(),
-    };
-    for error in inherited {
-        if !f.without.contains(&error.0) && all.iter().all(|e| e.0 != error.0) {
-            all.push(error);
-        }
-    }
-    all
 }
 
 /// The section of the nonblocking or persistent form.

@@ -4,7 +4,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::content;
 use crate::table::{self, Argument, Form, Mode, Param, Table};
 use crate::text;
 
@@ -237,7 +236,7 @@ fn comment(table: &Table, form: &Form) -> String {
     texts.extend(f.called.clone().or_else(|| common.map(|c| c.called.clone())));
     texts.extend(f.like.iter().map(|like| format!("All else is as for `{like}`.")));
     // those of another function come with its own, as a class may mean less here
-    let errors = if f.has_inherited_errors() { Vec::new() } else { content::errors(table, f) };
+    let errors = if f.has_inherited_errors() { Vec::new() } else { table.errors(f) };
     if !errors.is_empty() {
         texts.push("Errors:".to_owned());
         texts.push(table::list(&errors));

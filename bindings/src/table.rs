@@ -246,6 +246,18 @@ impl Table {
         function.like.as_deref().map(|name| self.function(name))
     }
 
+    /// Errors of a function and of those that it is like, each class once.
+    pub fn errors(&self, f: &Function) -> Vec<Failure> {
+        let inherited = match self.like(f) {
+            Some(like) => self.errors(like),
+            None if f.generated.is_some() => self.collective.errors.clone(),
+            None => Vec::new(),
+        };
+        let mut all = f.errors.clone();
+        all.extend(inherited.into_iter().filter(|e| !f.without.contains(&e.0) && f.errors.iter().all(|own| own.0 != e.0)));
+        all
+    }
+
     /// The texts of a mode.
     pub fn mode(&self, mode: Mode) -> Option<&ModeText> {
         match mode {
