@@ -56,7 +56,7 @@ pub fn generate(root: &Path, emit: &mut dyn FnMut(&str, &str)) {
     emit("include/mpix_neighbor.h", &header::in_c90(&header));
     let interface = fortran::Interface::new(header::read(&header));
     emit("fortran/mpix_neighbor.f90", &fortran::module(&interface));
-    emit("fortran/glue.c", &fortran::glue(&interface));
+    emit("fortran/glue.c", &fortran::glue(&table, &interface));
     emit("python/mpix_neighbor/_functions.py", &python::functions(&table, &interface));
     emit("front/functions.h", &front::functions(&table));
     for (path, text) in reference::pages(&table, &interface).into_iter().chain(manual::pages(&table, &interface)) {

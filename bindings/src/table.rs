@@ -282,10 +282,14 @@ impl Table {
         }
     }
 
+    /// The entry of a C function, if there is one.
+    pub fn entry_of(&self, name: &str) -> Option<&Function> {
+        self.functions().find(|f| f.forms(self).iter().any(|form| form.name == name))
+    }
+
     /// The function whose page describes a C function, if there is one.
     pub fn page_of(&self, name: &str) -> Option<&str> {
-        let function = self.functions().find(|f| f.forms(self).iter().any(|form| form.name == name))?;
-        Some(function.page.as_deref().unwrap_or(&function.name))
+        self.entry_of(name).map(|function| function.page.as_deref().unwrap_or(&function.name))
     }
 }
 

@@ -4,9 +4,10 @@
 use std::fmt::Write;
 
 use super::{Interface, glue_name, list};
+use crate::table::Table;
 
 /// The C functions that the module calls.
-pub fn glue(interface: &Interface) -> String {
+pub fn glue(table: &Table, interface: &Interface) -> String {
     let mut out = String::from(
         "/* The functions that the Fortran module calls: each converts its arguments and calls the C function
  * of its name.
@@ -24,7 +25,8 @@ pub fn glue(interface: &Interface) -> String {
         if per_neighbor {
             // the arrays have as many entries as there are neighbors
             out += "  int indegree_ = 0, outdegree_ = 0;\n";
-            let operation = if f.name.contains("accumulate") { "ACCUMULATE" } else { "ALLTOALL" };
+            let collective = table.entry_of(&f.name).and_then(|entry| entry.generated.as_ref());
+            let operation = collective.expect("others have no arrays of datatypes").operation.to_uppercase();
             writeln!(out, "  int code = mpixf_degrees(MPIX_NEIGHBOR_{operation}, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);")
                 .unwrap();
             out += "  if (code != MPI_SUCCESS) {\n    mpixf_end(ierror, code);\n    return;\n  }\n";
