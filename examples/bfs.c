@@ -52,7 +52,7 @@ static const char usage[] =
     "  --stream           take vertices as messages arrive\n"
     "  --repeat N         searches to time, after one that is not timed (10)\n";
 
-enum kind { BALANCED, NICE, NASTY, FROM_FILE };
+enum kind { BALANCED, RMAT_NICE, RMAT_NASTY, FROM_FILE };
 static const char *const kinds[] = {"balanced", "rmat-nice", "rmat-nasty", "file"};
 
 typedef struct {
@@ -117,8 +117,8 @@ static const char *parse(char **argv, int processes, options *o) {
   if (o->kind == BALANCED) {
     if (o->vertices > 2000000000 / o->blocks) return vertices;
     o->vertices *= o->blocks;
-  } else if (o->kind != FROM_FILE && (long long)o->edges * 4 > o->vertices) {
-    return "--edges"; /* new edges would become hard to find */
+  } else if (o->kind != FROM_FILE && !rmat_possible(o->vertices, o->edges)) {
+    return "--edges";
   }
   return NULL;
 }
@@ -218,7 +218,7 @@ static int make_graph(const options *o, MPI_Info info, MPI_Comm comm, graph *g) 
     g->vertices = told[1];
     deliver(&l, g->vertices, info, comm);
   } else if (o->kind != BALANCED) {
-    const rmat r = {o->vertices, o->edges, o->seed, o->kind == NICE ? rmat_nice : rmat_nasty};
+    const rmat r = {o->vertices, o->edges, o->seed, o->kind == RMAT_NICE ? rmat_nice : rmat_nasty};
     make_rmat(&r, info, comm, &l);
   } else {
     make_balanced(o, block_start(g->vertices, P, rank), block_start(g->vertices, P, rank + 1), &l);
@@ -541,15 +541,6 @@ static void print_levels(const search *s, MPI_Comm comm) {
   free(most);
 }
 
-static void print_choice(MPI_Comm comm) {
-  int length;
-  MPIX_Sparse_describe(comm, 0, NULL, &length);
-  char *text = allocate((size_t)length + 1, 1);
-  MPIX_Sparse_describe(comm, length + 1, text, &length);
-  fputs(text, stdout);
-  free(text);
-}
-
 /* The same exit code on all processes. */
 static int run(const options *o, MPI_Comm world) {
   int rank, P;
@@ -600,7 +591,7 @@ static int run(const options *o, MPI_Comm world) {
     medians[k] = 1e6 * median(times[k], o->repeat);
   }
   print_levels(&s, comm);
-  if (rank == 0 && !s.all_counts) print_choice(comm);
+  if (rank == 0 && !s.all_counts) print_choice(comm, "");
 
   long long reached = 0, traversed = 0, serial = 0, wrong = check_everywhere(&g, s.distances, root, info, world);
   int serially = edges <= MOST_SERIAL_EDGES;

@@ -34,9 +34,6 @@
 #include "graph.h"
 
 enum { NONE = -1, LOOKS = 64, RECENT = 1024 };
-enum { UNIFORM, NICE, NASTY, KINDS, ALL = KINDS };
-static const char *const kinds[] = {"erdos-renyi", "rmat-nice", "rmat-nasty", "all"};
-static const double *const quadrants[] = {rmat_uniform, rmat_nice, rmat_nasty};
 
 static const char usage[] =
     "usage: components [options]\n"
@@ -451,7 +448,7 @@ static int compare(const search *s, const int *serial) {
 
 /* The same graph on any number of processes. */
 static graph make_graph(const options *o, int kind, MPI_Comm comm) {
-  const rmat r = {o->vertices, o->edges, o->seed, quadrants[kind]};
+  const rmat r = {o->vertices, o->edges, o->seed, rmat_quadrants[kind]};
   graph g = {.vertices = o->vertices};
   edge_list l = {0};
   make_rmat(&r, MPI_INFO_NULL, comm, &l);
@@ -488,7 +485,7 @@ static int run_graph(const options *o, int kind, MPI_Comm comm) {
     forms[f] = (form){names[f], searches[f].component != NULL ? find_components : NULL, &searches[f]};
   }
   if (rank == 0) {
-    printf("\n%s: %d vertices, %d components, the largest of %d vertices\n", kinds[kind], g.vertices, expected, largest);
+    printf("\n%s: %d vertices, %d components, the largest of %d vertices\n", rmat_names[kind], g.vertices, expected, largest);
     print_names("us (ratio to window)", forms, FORMS);
   }
   int rounds = time_forms(forms, FORMS, o->rounds, o->seconds, comm, seconds);
@@ -525,12 +522,6 @@ static int run(const options *o, MPI_Comm world) {
   return ok ? 0 : 1;
 }
 
-static int parse_kind(const char *text, int *kind) {
-  for (*kind = 0; text != NULL && *kind <= ALL; ++*kind)
-    if (strcmp(text, kinds[*kind]) == 0) return 1;
-  return 0;
-}
-
 /* Returns the argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser
    accepts. */
 static const char *parse(char **argv, options *o) {
@@ -538,7 +529,7 @@ static const char *parse(char **argv, options *o) {
   for (char **a = argv + 1; *a != NULL; a++) {
     const char *name = *a;
     int ok = 1;
-    if (strcmp(name, "--graph") == 0) ok = parse_kind(a[1], &o->kind) && *++a != NULL;
+    if (strcmp(name, "--graph") == 0) ok = parse_rmat(a[1], &o->kind) && *++a != NULL;
     else if (strcmp(name, "--vertices") == 0) ok = parse_int(a[1], 1, 1000000000, &o->vertices) && *++a != NULL;
     else if (strcmp(name, "--edges") == 0) ok = parse_int(a[1], 0, 1000, &o->edges) && *++a != NULL;
     else if (strcmp(name, "--seed") == 0) ok = parse_int(a[1], 0, INT_MAX, &o->seed) && *++a != NULL;

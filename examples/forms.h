@@ -7,6 +7,7 @@
 #ifndef EXAMPLES_FORMS_H
 #define EXAMPLES_FORMS_H
 
+#include "common.h"
 #include "options.h"
 #include <math.h>
 #include <mpi.h>
@@ -24,21 +25,6 @@ typedef struct {
 } form;
 
 enum { MOST_FORMS = 10, MOST_ROUNDS = 99, LEAST_ROUNDS = 3 };
-
-static inline void *resize(void *memory, size_t count, size_t size) {
-  memory = count > SIZE_MAX / size ? NULL : realloc(memory, (count ? count : 1) * size);
-  if (memory == NULL) {
-    fprintf(stderr, "no memory for %zu elements of %zu bytes\n", count, size);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-  }
-  return memory;
-}
-
-/* Memory of zeros. */
-static inline void *allocate(size_t count, size_t size) {
-  void *memory = resize(NULL, count, size);
-  return memset(memory, 0, (count ? count : 1) * size);
-}
 
 /* Collective. Memory of zeros that others may access by MPI's one-sided operations: `allocated` by
    MPI, which can then place it in memory that the processes of a node share, or the program's own.
@@ -91,16 +77,6 @@ static inline int parse_window(const char *text, int *allocated) {
   if (text == NULL) return 0;
   *allocated = strcmp(text, "allocate") == 0;
   return *allocated || strcmp(text, "create") == 0;
-}
-
-static inline int ascending_double(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static inline double median(double *values, int n) {
-  qsort(values, (size_t)n, sizeof *values, ascending_double);
-  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 /* Collective. Seconds that a call of each form takes, NAN for those that are skipped. In each round

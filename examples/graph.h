@@ -12,32 +12,15 @@
 #include <limits.h>
 #include <mpix_neighbor.h>
 
-static inline int *ints(int count) { return allocate((size_t)count, sizeof(int)); }
-
-/* First of the n vertices of process p of P, and the process that owns vertex v. */
-static inline int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
-static inline int block_owner(int n, int P, int v) { return (int)((((long long)v + 1) * P - 1) / n); }
-
 /* ------------------------------------------------------------------------------- random numbers */
 
 /* Every number is a function of the seed, of what it is for, and of a number in the whole graph: so
    the graph is the same on any number of processes, and process 0 can make all of it. */
 enum { ROWS, REMOTE, RMAT, PERMUTATION };
 
-static inline uint64_t mix(uint64_t x) { /* the finalizer of splitmix64 */
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 static inline uint64_t stream_of(int seed, uint64_t purpose, uint64_t number) {
   return mix(mix((uint64_t)seed * 4 + purpose) + number);
 }
-
-static inline uint64_t next_bits(uint64_t *stream) { return mix(*stream += 0x9e3779b97f4a7c15u); }
-
-/* from 0 to below 1 */
-static inline double next_real(uint64_t *stream) { return (double)(next_bits(stream) >> 11) * 0x1p-53; }
 
 /* from 0 to below n */
 static inline int next_below(uint64_t *stream, int n) { return (int)(next_real(stream) * n); }
@@ -153,6 +136,17 @@ static const double rmat_uniform[] = {0.25, 0.25, 0.25};
 static const double rmat_nice[] = {0.45, 0.15, 0.15};
 static const double rmat_nasty[] = {0.57, 0.19, 0.19};
 
+/* Kinds of R-MAT graphs, and their names as values of an option; ALL: each of them. */
+enum { UNIFORM, NICE, NASTY, KINDS, ALL = KINDS };
+static const char *const rmat_names[] = {"erdos-renyi", "rmat-nice", "rmat-nasty", "all"};
+static const double *const rmat_quadrants[] = {rmat_uniform, rmat_nice, rmat_nasty};
+
+static inline int parse_rmat(const char *text, int *kind) {
+  for (*kind = 0; text != NULL && *kind <= ALL; ++*kind)
+    if (strcmp(text, rmat_names[*kind]) == 0) return 1;
+  return 0;
+}
+
 /* New edges become hard to find in a graph that has most of all. */
 static inline int rmat_possible(int vertices, int edges) { return (long long)edges * 4 <= vertices; }
 
@@ -212,11 +206,6 @@ typedef struct {
 static inline void free_graph(graph *g) {
   void *all[] = {g->start, g->adjacent, g->there, g->owner, g->owner_start, g->owned_by};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
-}
-
-static inline int ascending_int(const void *a, const void *b) {
-  int x = *(const int *)a, y = *(const int *)b;
-  return (x > y) - (x < y);
 }
 
 static inline void number_ghosts(graph *g, const edge_list *l, int P) {

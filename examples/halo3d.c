@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "options.h"
 
 enum { DIMS = 3, MAX_DEGREE = 26 };
@@ -61,15 +62,6 @@ typedef struct {
   ptrdiff_t row, plane; /* cells from one y to the next, and from one z to the next */
   size_t size;          /* cells with ghost cells */
 } box;
-
-static void *allocate(size_t count, size_t size) {
-  void *memory = calloc(count ? count : 1, size);
-  if (memory == NULL) {
-    fprintf(stderr, "halo3d: no memory for %zu elements of %zu bytes\n", count, size);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-  }
-  return memory;
-}
 
 /* -------------------------------------------------------------------------------------- options */
 
@@ -118,9 +110,6 @@ static box make_box(const int n[DIMS]) {
 }
 
 static ptrdiff_t at(const box *b, int x, int y, int z) { return x + y * b->row + z * b->plane; }
-
-/* First of the n cells of the c-th of p blocks; blocks differ by one cell at most. */
-static int block_start(int n, int p, int c) { return (int)((long long)n * c / p); }
 
 /* Temperature at the start: hot spots of different size and heat, placed so that no direction is
    like another. Only the place in the whole grid counts, so that any process grid starts with the
@@ -464,16 +453,6 @@ static const struct {
                   [THEN_STEP] = {exchange_then_step, "exchange, then step"},
                   [OVERLAPPED] = {overlapped_step, "overlapped"},
                   [STEP_ALONE] = {step_alone, "step without exchange"}};
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n) {
-  qsort(values, (size_t)n, sizeof *values, ascending);
-  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 /* Seconds per call of the kinds from `first` to before `end`: they take turns in batches, so that a
    change in the machine's speed meets all of them; the slowest process counts in each batch, and

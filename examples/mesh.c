@@ -34,19 +34,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "svg.h"
 
-/* zeroed memory, or the end of all processes: they wait for each other, so none may leave alone */
-static void *allocate(size_t count, size_t size) {
-  void *memory = calloc(count ? count : 1, size);
-  if (!memory) {
-    fprintf(stderr, "mesh: out of memory (%zu times %zu bytes)\n", count, size);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-  }
-  return memory;
-}
-
-static int *ints(int count) { return allocate((size_t)count, sizeof(int)); }
 static double *doubles(int count) { return allocate((size_t)count, sizeof(double)); }
 
 static void release_all(void **memory, size_t count) {
@@ -154,11 +144,6 @@ static int next_number(Reader *r, int *value) {
   return 1;
 }
 
-static int ascending(const void *a, const void *b) {
-  int x = *(const int *)a, y = *(const int *)b;
-  return (x > y) - (x < y);
-}
-
 /* A vertex' line: size and weights, as many numbers as `ignored`, then the neighbors, each with a
  * weight if `weighted`. All these are read past: this program's work is the same at all vertices
  * and edges. */
@@ -177,7 +162,7 @@ static bool read_vertex(Reader *r, Graph *g, int v, int ignored, bool weighted) 
     if (weighted && next_number(r, &number) != 1) return fail("vertex %d has an edge without a whole weight", v + 1);
   }
   if (got < 0) return fail("vertex %d has a neighbor that is no whole number: %.20s", v + 1, r->at);
-  qsort(g->adjacent + g->start[v], (size_t)(*filled - g->start[v]), sizeof(int), ascending);
+  qsort(g->adjacent + g->start[v], (size_t)(*filled - g->start[v]), sizeof(int), ascending_int);
   return true;
 }
 
@@ -188,7 +173,7 @@ static bool check_symmetry(const Graph *g) {
     for (int e = g->start[v]; e < g->start[v + 1]; e++) {
       int u = g->adjacent[e];
       if (e > g->start[v] && g->adjacent[e - 1] == u) return fail("vertex %d has neighbor %d twice", v + 1, u + 1);
-      if (!bsearch(&v, g->adjacent + g->start[u], (size_t)(g->start[u + 1] - g->start[u]), sizeof(int), ascending))
+      if (!bsearch(&v, g->adjacent + g->start[u], (size_t)(g->start[u + 1] - g->start[u]), sizeof(int), ascending_int))
         return fail("vertex %d has neighbor %d, but not the other way round", v + 1, u + 1);
     }
   }

@@ -46,6 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common.h"
 #include "options.h"
 #include "svg.h"
 
@@ -83,26 +84,6 @@ typedef struct {
   double x[DIMS], mass;
 } body;
 
-static void *resize(void *memory, size_t count, size_t size) {
-  memory = realloc(memory, (count ? count : 1) * size);
-  if (memory == NULL) {
-    fprintf(stderr, "nbody: no memory for %zu elements of %zu bytes\n", count, size);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-  }
-  return memory;
-}
-
-static void *allocate(size_t count, size_t size) {
-  void *memory = resize(NULL, count, size);
-  return memset(memory, 0, (count ? count : 1) * size);
-}
-
-static int *ints(int count) { return allocate((size_t)count, sizeof(int)); }
-
-/* First of the n particles that process p of P makes, and the process that makes particle i. */
-static int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
-static int block_owner(int n, int P, int i) { return (int)((((long long)i + 1) * P - 1) / n); }
-
 /* -------------------------------------------------------------------------------------- options */
 
 static int parse_real(const char *text, double least, double most, double *number) {
@@ -138,17 +119,6 @@ static const char *parse(char **argv, options *o) {
 }
 
 /* --------------------------------------------------------------------------------- the galaxies */
-
-static uint64_t mix(uint64_t x) { /* the finalizer of splitmix64 */
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-/* from 0 to below 1 */
-static double next_real(uint64_t *stream) {
-  return (double)(mix(*stream += 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
-}
 
 static void any_direction(uint64_t *stream, double length, double to[DIMS]) {
   double z = 2 * next_real(stream) - 1, angle = 2 * PI * next_real(stream), r = length * sqrt(1 - z * z);
@@ -882,15 +852,6 @@ static void print_steps(const options *o, const record *records, int P) {
   }
 }
 
-static void print_choice(MPI_Comm comm, const char *what) {
-  int length;
-  MPIX_Sparse_describe(comm, 0, NULL, &length);
-  char *text = allocate((size_t)length + 1, 1);
-  MPIX_Sparse_describe(comm, length + 1, text, &length);
-  printf("%s: %s", what, text);
-  free(text);
-}
-
 static const char *color_of(int p, int P) {
   static char text[40];
   snprintf(text, sizeof text, "hsl(%d,65%%,%d%%)", 360 * p / P, p % 2 ? 35 : 50);
@@ -1058,8 +1019,8 @@ static int run(const options *o, MPI_Comm world) {
     printf("%d particles in two %s, %d steps of %g, theta %g; %d processes, space was cut %d times anew\n",
            o->particles, o->flat ? "discs" : "spheres", o->steps, o->dt, o->theta, s.P, cuts);
     print_steps(o, records, s.P);
-    print_choice(s.migration, "migration");
-    print_choice(s.essential, "trees");
+    print_choice(s.migration, "migration: ");
+    print_choice(s.essential, "trees: ");
     printf("in a step on average: migration %.1f us, exchange of trees %.1f us, all %.1f us\n",
            1e6 * s.seconds[0] / fmax(1, o->steps), 1e6 * s.seconds[1] / fmax(1, o->steps),
            1e6 * seconds / (o->steps + 1));

@@ -31,9 +31,7 @@
 #include "graph.h"
 #include "matrix.h"
 
-enum { UNIFORM, NICE, NASTY, KINDS, ALL = KINDS, FROM_FILE, TOP = 10 };
-static const char *const kinds[] = {"erdos-renyi", "rmat-nice", "rmat-nasty", "all"};
-static const double *const quadrants[] = {rmat_uniform, rmat_nice, rmat_nasty};
+enum { FROM_FILE = KINDS + 1, TOP = 10 };
 static const double damping = 0.85;
 
 static const char usage[] =
@@ -357,7 +355,7 @@ static int make_graphs(const options *o, int kind, MPI_Comm comm, graph *out, gr
   if (kind == FROM_FILE) {
     ok = read_edges(o->file, &l, &vertices, comm);
   } else {
-    const rmat r = {o->vertices, o->edges, o->seed, quadrants[kind]};
+    const rmat r = {o->vertices, o->edges, o->seed, rmat_quadrants[kind]};
     make_rmat(&r, MPI_INFO_NULL, comm, &l);
   }
   if (ok) {
@@ -483,7 +481,7 @@ static int run_graph(const options *o, int kind, MPI_Comm comm) {
   char label[40];
   snprintf(label, sizeof label, "%d iterations", o->iterations);
   if (rank == 0) {
-    printf("\n%s: %d vertices, %lld edges\n", kind == FROM_FILE ? o->file : kinds[kind], out.vertices, edges);
+    printf("\n%s: %d vertices, %lld edges\n", kind == FROM_FILE ? o->file : rmat_names[kind], out.vertices, edges);
     print_names("us (ratio to window)", forms, FORMS);
   }
   int rounds = time_forms(forms, FORMS, o->rounds, o->seconds, comm, seconds);
@@ -533,12 +531,6 @@ static int run(const options *o, MPI_Comm world) {
   return code;
 }
 
-static int parse_kind(const char *text, int *kind) {
-  for (*kind = 0; text != NULL && *kind <= ALL; ++*kind)
-    if (strcmp(text, kinds[*kind]) == 0) return 1;
-  return 0;
-}
-
 /* Returns the argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser
    accepts. */
 static const char *parse(char **argv, options *o) {
@@ -547,7 +539,7 @@ static const char *parse(char **argv, options *o) {
   for (char **a = argv + 1; *a != NULL; a++) {
     const char *name = *a;
     int ok = 1;
-    if (strcmp(name, "--graph") == 0) ok = parse_kind(a[1], &o->kind) && *++a != NULL;
+    if (strcmp(name, "--graph") == 0) ok = parse_rmat(a[1], &o->kind) && *++a != NULL;
     else if (strcmp(name, "--file") == 0) ok = a[1] != NULL && (o->file = *++a) != NULL;
     else if (strcmp(name, "--vertices") == 0) ok = parse_int(a[1], 1, 1000000000, &o->vertices) && *++a != NULL;
     else if (strcmp(name, "--edges") == 0) ok = parse_int(a[1], 0, 1000, &o->edges) && *++a != NULL;

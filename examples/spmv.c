@@ -39,10 +39,6 @@ static const char usage[] =
 /* Most processes that statistics are made for. */
 enum { MOST_PROCESSES = 1 << 24 };
 
-/* First of the n rows or columns of process p of P, and the process that owns row or column i. */
-static int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
-static int block_owner(int n, int P, int i) { return (int)((((long long)i + 1) * P - 1) / n); }
-
 /* --------------------------------------------------------------------------- distributed matrix */
 
 /* Columns are numbered anew: first those that the process owns, then the ghost columns, in the
@@ -110,11 +106,6 @@ static void distribute_rows(const matrix *whole, matrix *mine, MPI_Comm comm) {
   MPI_Scatterv(rank == 0 ? whole->value : NULL, counts, displs, MPI_DOUBLE, mine->value, nonzeros, MPI_DOUBLE, 0, comm);
   free(counts);
   free(displs);
-}
-
-static int ascending_int(const void *a, const void *b) {
-  int x = *(const int *)a, y = *(const int *)b;
-  return (x > y) - (x < y);
 }
 
 /* Finds the ghost columns and numbers the columns of the rows anew. */
