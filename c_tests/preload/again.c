@@ -4,6 +4,7 @@
 #include "../c/resources.h"
 #include "preload.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include "memory.h"
@@ -285,6 +286,32 @@ static void cycles(int count) {
   }
 }
 
+/* of the library, too */
+static int duplicates;
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy) {
+  int (*next)(MPI_Comm, MPI_Comm *);
+  *(void **)&next = dlsym(RTLD_NEXT, "MPI_Comm_dup");
+  duplicates++;
+  return next(comm, copy);
+}
+
+/* Two graphs alternately: what is kept of each serves it again, although process 0, which has no
+   edge in either, cannot tell them apart. */
+static void alternating(void) {
+  if (test_size < 3) return;
+  int had = 0;
+  for (int round = 0; round < 40; round++) {
+    int from = 1 + round % 2, into = 2 - round % 2, sends = test_rank == from, receives = test_rank == into;
+    MPI_Comm comm;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, receives, &from, MPI_UNWEIGHTED, sends, &into, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+    topology t = of_dist_graph("alternating", comm);
+    exchange(&t, round);
+    topology_free(&t);
+    if (round == 9) had = duplicates;
+  }
+  CHECK(duplicates == had, "%d duplicates in 30 rounds, of two graphs", duplicates - had);
+}
+
 /* as many as can be in half a minute where other programs use the cores, too */
 static void flat(int count) {
   cycles(300);
@@ -318,6 +345,7 @@ int main(int argc, char **argv) {
   mixed();
   weights();
   failing();
+  alternating();
   parents();
   outstanding();
   if (test_size > 1) threads();

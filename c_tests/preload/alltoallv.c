@@ -155,9 +155,24 @@ static void refused(void) {
   free(sc), free(rc), free(zeros), free(st), free(rt);
 }
 
+/* One call on each of many communicators: the library leaves the program as many as it has without
+   it. */
+static int crowd(void) {
+  static MPI_Comm comms[1200];
+  int zeros[2] = {0}, sent = 0, received;
+  for (int i = 0; i < 1200; i++) {
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
+    OK(MPI_Alltoallv(&sent, zeros, zeros, MPI_INT, &received, zeros, zeros, MPI_INT, comms[i]));
+  }
+  for (int i = 0; i < 1200; i++) OK(MPI_Comm_free(&comms[i]));
+  return test_finish();
+}
+
+/* Argument: nothing, or crowd. */
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   test_errors_return();
+  if (argc > 1 && !strcmp(argv[1], "crowd")) return crowd();
   MPI_Comm comms[4];
   int periodic = 1;
   comms[0] = MPI_COMM_WORLD;

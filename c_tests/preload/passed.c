@@ -76,7 +76,19 @@ int main(int argc, char **argv) {
     if (strcmp(end, "term") == 0) kill(getpid(), SIGTERM);
     if (strcmp(end, "assert") == 0) abort();
     if (strcmp(end, "exit") == 0) exit(4);
-  } else if (strcmp(end, "finalize") != 0 && !own) {
+  }
+  if (strcmp(end, "finalizing") == 0) {
+    /* process 0 waits for the others there, one of which never comes */
+    long process = getpid();
+    OK(MPI_Bcast(&process, 1, MPI_LONG, 0, MPI_COMM_WORLD));
+    if (test_rank == 0) {
+      MPI_Finalize();
+    } else {
+      sleep(1);
+      kill((pid_t)process, SIGTERM);
+    }
+  }
+  if (test_rank > 0 && strcmp(end, "finalize") != 0 && !own) {
     /* until the launcher ends it */
     for (;;) sleep(1);
   }

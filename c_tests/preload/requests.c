@@ -415,18 +415,25 @@ static void native_truncation(void) {
 
 /* A list with a handle that is none is refused, and lets go of no request. */
 static void invalid_beside(void) {
-  for (int all = 0; all < 2; all++) {
+  enum { TESTALL, WAITALL, TESTSOME, FUNCTIONS };
+  for (int function = 0; function < FUNCTIONS; function++) {
     exchange e;
     MPI_Request r[2], kept;
-    int flag = 0, class;
-    start(&e, 65 + all, &r[0]);
+    int flag = 0, class, count, indices[2];
+    start(&e, 65 + function, &r[0]);
     kept = r[0];
     r[1] = (MPI_Request)0;
-    if (all) class = class_of(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    if (function == WAITALL) class = class_of(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
+    if (function == TESTSOME) {
+      while (!flag) OK(MPI_Request_get_status(r[0], &flag, MPI_STATUS_IGNORE));
+      class = class_of(MPI_Testsome(2, r, &count, indices, MPI_STATUSES_IGNORE));
+    }
     /* the library asks the MPI once its own are complete */
-    else do class = class_of(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE)); while (class == MPI_SUCCESS && !flag);
-    CHECK(class == MPI_ERR_REQUEST, "an invalid handle, %d: class %d", all, class);
-    CHECK(r[0] == kept, "a list that is refused has let go of a request, %d", all);
+    if (function == TESTALL)
+      do class = class_of(MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE));
+      while (class == MPI_SUCCESS && !flag);
+    CHECK(class == MPI_ERR_REQUEST, "an invalid handle, %d: class %d", function, class);
+    CHECK(r[0] == kept, "a list that is refused has let go of a request, %d", function);
     OK(MPI_Wait(&r[0], MPI_STATUS_IGNORE));
     verify(&e, "beside an invalid handle");
   }
@@ -434,7 +441,7 @@ static void invalid_beside(void) {
   exchange e;
   MPI_Request r[2];
   if (test_rank > 0) OK(MPI_Barrier(MPI_COMM_WORLD));
-  start(&e, 67, &r[0]);
+  start(&e, 68, &r[0]);
   if (test_rank == 0) {
     int flag = 77, index = 77, class;
     r[1] = (MPI_Request)0;

@@ -27,6 +27,7 @@ use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::reason::Reason;
+use crate::shadow::Counted;
 use crate::{agree, calls, guard, passed, settings};
 
 /// A call is sparse if on every process at most one block in this many has elements.
@@ -43,6 +44,8 @@ unsafe extern "C" {
 /// The private part of a communicator.
 struct Private {
     comm: MPI_Comm,
+    #[allow(dead_code, reason = "it counts until it is dropped")]
+    alive: Counted,
     processes: usize,
     /// True if the report has counted it.
     counted: AtomicBool,
@@ -69,20 +72,20 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
         // SAFETY: the pointer is the box that `private` stored, and MPI calls this once for it.
-        drop(unsafe { Box::from_raw(value.cast::<Private>()) });
+        drop(unsafe { Box::from_raw(value.cast::<Option<Private>>()) });
     });
     if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN.cast_signed() }
 }
 
 /// The private part of a communicator, made at the first call, which is collective. `None` if calls
-/// on it are passed on unexamined.
+/// on it are passed on unexamined: so are all once a private part could not be made.
 unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     KEY.make()?;
     // SAFETY: the caller vouches for the communicator; results are locals; the attribute owns the
     // box.
     unsafe {
         if let Some(value) = KEY.get(comm) {
-            return value.cast::<Private>().as_ref();
+            return (*value.cast::<Option<Private>>()).as_ref();
         }
         let (mut inter, mut processes) = (0, 0);
         if mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS {
@@ -92,18 +95,25 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
         if inter != 0 || to_u32(processes) < fewest {
             return None;
         }
-        let private = Private {
-            comm: bare(comm)?,
-            processes: to_usize(processes),
-            counted: AtomicBool::new(false),
-            stray: AtomicBool::new(false),
-        };
-        let value = Box::into_raw(Box::new(private));
+        let value = Box::into_raw(Box::new(None));
         let set = KEY.set(comm, value.cast());
-        match (agree::all((*value).comm, set), set) {
-            (true, _) => return value.as_ref(),
-            (false, true) => KEY.remove(comm),
-            (false, false) => drop(Box::from_raw(value)),
+        let Ok([all_set, room]) = preload::least(comm, [set.into(), Counted::has_room().into()]) else { return None };
+        match (all_set, set) {
+            (0, true) => KEY.remove(comm),
+            (0, false) => drop(Box::from_raw(value)),
+            _ if room != 0 => {
+                let private = bare(comm).map(|comm| Private {
+                    comm,
+                    alive: Counted::new(),
+                    processes: to_usize(processes),
+                    counted: AtomicBool::new(false),
+                    stray: AtomicBool::new(false),
+                });
+                let all = preload::least(comm, [private.is_some().into()]).is_ok_and(|least| least == [1]);
+                *value = private.filter(|_| all);
+                return (*value).as_ref();
+            }
+            _ => (),
         }
         None
     }

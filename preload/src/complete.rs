@@ -397,6 +397,9 @@ unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statu
         if list.has_native() {
             code = testsome(list.count(), list.native.as_mut_ptr(), outcount, indices, statuses);
             list.write_back();
+            if code != SUCCESS && !is_in_status(code) {
+                return code;
+            }
         }
         let mut table = requests::table();
         let (mut told_of, mut pending, mut first) = ((*outcount).max(0), false, None);

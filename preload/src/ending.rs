@@ -265,7 +265,6 @@ extern "C" fn leaving() {
 /// Claims the report for `MPI_Finalize`. Returns false if a report has been made, but for the one
 /// of an exit without it.
 pub fn finishing() -> bool {
-    prepare();
     !TOLD.swap(true, Ordering::AcqRel) || LEFT.load(Ordering::Acquire)
 }
 

@@ -23,7 +23,7 @@ pub fn before() {
 /// Collective.
 fn finish() {
     let _inside = guard::enter();
-    let first = ending::finishing();
+    ending::prepare();
     if settings::get().report {
         state::describe_all();
     }
@@ -36,7 +36,8 @@ fn finish() {
         mpi_sys::MPI_Comm_size(world, &mut size);
         (reduce(&mine, mpi_sys::RSMPI_SUM, world), reduce(&mine, mpi_sys::RSMPI_MAX, world), rank, size)
     };
-    if rank != 0 || !first {
+    // not before the reductions: a launcher may end a process that waits in them
+    if !ending::finishing() || rank != 0 {
         return;
     }
     if settings::get().report {

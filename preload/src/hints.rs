@@ -20,8 +20,7 @@ pub fn of(environment: u64) -> Result<Hints, Box<Error>> {
     {
         return Ok(hints.clone());
     }
-    // SAFETY: a constant of mpi-sys' C file.
-    let hints = unsafe { Hints::read(mpi_sys::RSMPI_INFO_NULL) }?;
+    let hints = Hints::read(&[])?;
     *read = Some((environment, hints.clone()));
     Ok(hints)
 }

@@ -4,9 +4,10 @@
 //! a parent, from which such communicators are made, some of their shadows are kept. A new
 //! communicator takes one if that has the same processes in the same order and the same topology.
 //! Processes can tell only their own part of a topology, and threads may free communicators in
-//! different orders: so they agree on a shadow, by its number, in one reduction. Where none has the
-//! topology, and as many are kept as can be, a graph takes another graph's shadow, whose
-//! neighborhood is set anew.
+//! different orders: so they agree on a shadow, by its number, in one reduction. Each proposes its
+//! youngest with its own part of the topology; where all propose one, but not the same, they ask in
+//! another reduction who has the oldest of these. Where none has the topology, and as many are kept
+//! as can be, a graph takes another graph's shadow, whose neighborhood is set again.
 //!
 //! From the third communicator of all processes of the parent on, that reduction runs in memory
 //! that the processes share, if they are on one node, for some parents. Communicators are made from
@@ -25,7 +26,7 @@ use crate::attribute::Key;
 use crate::errors::SUCCESS;
 use crate::guard;
 use crate::settings;
-use crate::shadow::{self, Shadow};
+use crate::shadow::{Counted, Shadow};
 use crate::shape::Shape;
 
 /// Most shadows that are kept for a parent: with another one, the oldest goes.
@@ -108,8 +109,7 @@ impl Drop for Pool {
             REDUCERS.fetch_sub(1, Ordering::Relaxed);
         }
         // freed without the lock: freeing a communicator may come here again
-        let gone: Vec<_> = kept().extract_if(.., |(pool, _)| *pool == self.number).collect();
-        drop(gone);
+        drop(self.take());
     }
 }
 
@@ -132,8 +132,9 @@ impl Pool {
 
     /// Lets the processes of a new communicator agree on a shadow for it. `can`: this process can
     /// attach one; `is_whole`: the communicator has all processes of the parent and was made from
-    /// it. Collective over `comm`: one reduction of seven words. The second result is true if the
-    /// processes are to call [`Pool::expect_more`] with the shadow.
+    /// it. Collective over `comm`: a reduction of seven words, and another one where all processes
+    /// propose a shadow, but not the same. The second result is true if the processes are to call
+    /// [`Pool::expect_more`] with the shadow.
     ///
     /// # Errors
     /// A process has ended.
@@ -146,45 +147,59 @@ impl Pool {
         shape: Option<&Shape>,
         [can, is_whole]: [bool; 2],
     ) -> Result<(Agreed, bool), Box<Error>> {
+        make_room();
         // out of the pool as long as they are candidates: other threads may look for some, too
-        let [same, like] = shape.map_or([None, None], |shape| self.take(shape));
-        let number = |candidate: &Option<Box<Shadow>>| candidate.as_ref().map_or(0, |shadow| shadow.number);
-        let [a, b] = [number(&same), number(&like)];
+        let mut candidates = self.take();
+        // SAFETY: the caller vouches for the arguments.
+        let agreed = unsafe { self.choose(comm, shape, [can, is_whole], &mut candidates) };
+        candidates.into_iter().for_each(|shadow| self.keep(shadow));
+        agreed
+    }
+
+    /// Agrees on one of the candidates, and takes it out; also one that can never serve.
+    ///
+    /// # Safety
+    /// As for [`Pool::agree`].
+    unsafe fn choose(
+        &self,
+        comm: MPI_Comm,
+        shape: Option<&Shape>,
+        [can, is_whole]: [bool; 2],
+        candidates: &mut Vec<Box<Shadow>>,
+    ) -> Result<(Agreed, bool), Box<Error>> {
+        let full = candidates.len() >= MOST && !settings::get().compare;
+        let numbers = |fits: &dyn Fn(&Shape, &Shape) -> bool| -> Vec<i64> {
+            let fits = |shadow: &&Box<Shadow>| shadow.shape.as_ref().zip(shape).is_some_and(|(kept, new)| fits(kept, new));
+            candidates.iter().filter(fits).map(|shadow| shadow.number).collect()
+        };
+        let same = numbers(&|kept, new| kept == new);
+        let a = same.iter().copied().max().unwrap_or(0);
+        let b = numbers(&|kept, new| full && kept.is_like(new)).into_iter().min().unwrap_or(0);
         let reducer = self.reducer.get().filter(|_| is_whole);
         let has_room = REDUCERS.load(Ordering::Relaxed) < MOST_REDUCERS;
         let expects = is_whole && self.is_used.swap(true, Ordering::Relaxed) && reducer.is_none() && has_room;
         // SAFETY: the caller vouches for `comm`.
-        let least = unsafe {
-            let words = [a, -a, b, -b, new_number(comm), can.into(), expects.into()];
-            match reducer {
-                Some(Some(reducer)) => reducer.least(comm, words),
-                _ => preload::least(comm, words),
-            }
-        };
-        let words = least.as_ref().ok().filter(|words| words[5] != 0);
-        let agreed = |candidate: &Option<Box<Shadow>>, at: usize| {
-            words.is_some_and(|words| candidate.as_ref().is_some_and(|c| words[at..at + 2] == [c.number, -c.number]))
-        };
-        let (is_same, is_like) = (agreed(&same, 0), agreed(&like, 2));
-        let (taken, others) = match (same, like) {
-            (Some(same), like) if is_same => (Some(Agreed::Taken(same)), [None, like]),
-            (same, Some(like)) if is_like => (Some(Agreed::Changed(like)), [same, None]),
-            (same, like) => (None, [same, like]),
-        };
-        // a process that proposes a younger one lacks this one, which can never serve
-        let may_serve = |number: i64, at: usize| least.as_ref().map_or(true, |words| number >= -words[at]);
-        for (shadow, at) in others.into_iter().zip([1, 3]) {
-            if let Some(shadow) = shadow.filter(|shadow| may_serve(shadow.number, at)) {
-                self.keep(shadow);
-            }
+        let words = unsafe { [a, -a, b, -b, new_number(comm), can.into(), expects.into()] };
+        // SAFETY: as above.
+        let [oldest, youngest, b_least, b_most, number, can, expects] = unsafe { least(reducer, comm, words) }?;
+        let mut take = |number: i64| candidates.iter().position(|shadow| shadow.number == number).map(|at| candidates.remove(at));
+        let mut is_same = oldest > 0 && oldest == -youngest;
+        if can != 0 && oldest > 0 && !is_same {
+            // SAFETY: as above.
+            is_same = unsafe { least(reducer, comm, [same.contains(&oldest).into()]) }? == [1];
         }
-        let [.., number, can, expects] = least?;
-        let agreed = match (taken, number) {
+        let is_like = b_least > 0 && b_least == -b_most;
+        let agreed = match number {
             _ if can == 0 => Agreed::None,
-            (Some(taken), _) => taken,
-            (None, 0) => Agreed::None,
-            (None, number) => Agreed::New(number),
+            _ if is_same => take(oldest).map_or(Agreed::None, Agreed::Taken),
+            _ if is_like => take(b_least).map_or(Agreed::None, Agreed::Changed),
+            0 => Agreed::None,
+            number => Agreed::New(number),
         };
+        if 0 < b && b < -b_most {
+            // a process that proposes a younger one lacks it
+            drop(take(b));
+        }
         Ok((agreed, expects != 0))
     }
 
@@ -202,19 +217,39 @@ impl Pool {
         let _ = self.reducer.set(made);
     }
 
-    /// Takes the shadow of this shape that all processes take, whatever order they were freed in;
-    /// and another graph's, if as many are kept as can be.
-    fn take(&self, shape: &Shape) -> [Option<Box<Shadow>>; 2] {
-        let mut kept = kept();
-        let mine = kept.iter().filter(|(pool, _)| *pool == self.number).count();
-        let full = mine >= MOST && !settings::get().compare;
-        let mut first = |fits: &dyn Fn(&Shape) -> bool| {
-            let fitting = (kept.iter().enumerate())
-                .filter(|(_, (pool, shadow))| *pool == self.number && shadow.shape.as_ref().is_some_and(fits));
-            let at = fitting.min_by_key(|(_, (_, shadow))| shadow.number).map(|(at, _)| at);
-            at.map(|at| kept.remove(at).1)
+    /// Takes all its shadows, oldest first.
+    fn take(&self) -> Vec<Box<Shadow>> {
+        kept().extract_if(.., |(pool, _)| *pool == self.number).map(|(_, shadow)| shadow).collect()
+    }
+}
+
+/// The least of each word over all processes of a communicator, in shared memory if they can.
+///
+/// # Safety
+/// `comm` must be a communicator of the processes of the reducer.
+unsafe fn least<const N: usize>(
+    reducer: Option<&Option<Reducer>>,
+    comm: MPI_Comm,
+    words: [i64; N],
+) -> Result<[i64; N], Box<Error>> {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        match reducer {
+            Some(Some(reducer)) => reducer.least(comm, words),
+            _ => preload::least(comm, words),
+        }
+    }
+}
+
+/// Frees the oldest shadow that is kept where there may be no other one.
+fn make_room() {
+    if !Counted::has_room() {
+        let oldest = {
+            let mut kept = kept();
+            (!kept.is_empty()).then(|| kept.remove(0))
         };
-        [first(&|other| other == shape), first(&|other| full && other.is_like(shape))]
+        // freed without the lock
+        drop(oldest);
     }
 }
 
@@ -224,7 +259,7 @@ impl Pool {
 /// # Safety
 /// `comm` must be a communicator.
 unsafe fn new_number(comm: MPI_Comm) -> i64 {
-    if !shadow::has_room() {
+    if !Counted::has_room() {
         return 0;
     }
     let mut rank = 0;

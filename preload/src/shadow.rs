@@ -46,17 +46,37 @@ pub struct Shadow {
     pub has_windows: bool,
     /// True once the communicator has been freed, since it has windows.
     freed: AtomicBool,
+    #[allow(dead_code, reason = "it counts until it is dropped")]
+    counted: Counted,
 }
 
-/// Number of live shadows.
+/// Number of live [`Counted`].
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
-/// Most live shadows. MPICH has numbers for 2,048 communicators; a shadow takes two or four.
+/// Most live ones. MPICH has numbers for 2,048 communicators; a shadow takes two or four.
 const MOST: usize = if cfg!(mpich) { 256 } else { usize::MAX };
 
-/// True if another shadow may be made: the program needs communicators, too.
-pub fn has_room() -> bool {
-    ALIVE.load(Ordering::Relaxed) < MOST
+/// Counts what serves one of the program's communicators by others of the library, until it is
+/// dropped.
+pub struct Counted(());
+
+impl Counted {
+    /// Counts one more.
+    pub fn new() -> Counted {
+        ALIVE.fetch_add(1, Ordering::Relaxed);
+        Counted(())
+    }
+
+    /// True if there may be another one: the program needs communicators, too.
+    pub fn has_room() -> bool {
+        ALIVE.load(Ordering::Relaxed) < MOST
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 // SAFETY: a communicator may be used by any thread; that collectives on it do not run at the same
@@ -77,9 +97,8 @@ impl Shadow {
             let shadow = duplicate(from).ok_or(Reason::NotMade)?;
             // frees it again if it is dropped
             let (facts, sources, targets) = (Facts::default(), Vec::new(), Vec::new());
-            ALIVE.fetch_add(1, Ordering::Relaxed);
-            let (has_windows, freed) = (true, AtomicBool::new(false));
-            let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows, freed };
+            let (has_windows, freed, counted) = (true, AtomicBool::new(false), Counted::new());
+            let made = Shadow { shadow, for_requests: None, sources, targets, facts, shape, number, has_windows, freed, counted };
             Box::new(made).with_neighborhood()
         }
     }
@@ -161,7 +180,6 @@ impl Shadow {
 
 impl Drop for Shadow {
     fn drop(&mut self) {
-        ALIVE.fetch_sub(1, Ordering::Relaxed);
         if guard::FINALIZING.load(Ordering::Acquire) {
             return;
         }
@@ -237,19 +255,12 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
 /// Makes another shadow, or changes it, whose schedule posts all messages at the start. `None` if
 /// the environment asks for another schedule.
 unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, topology: Option<&Topology>) -> Option<MPI_Comm> {
-    // SAFETY: the caller vouches for the communicators; all else are locals, which are freed again.
+    // SAFETY: the caller vouches for the communicators; the other one is our own.
     unsafe {
         let mut other = other.or_else(|| duplicate(shadow))?;
-        let mut info = mpi_sys::RSMPI_INFO_NULL;
-        let mut code = mpi_sys::MPI_Info_create(&mut info);
-        if code == SUCCESS {
-            code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
-            mpi_sys::MPI_Info_set(info, c"mpix_transport".as_ptr(), c"messages".as_ptr());
-            let set = preload::set(OPERATIONS, topology, Hints::read(info), other);
-            code = if code == SUCCESS { set } else { code };
-            mpi_sys::MPI_Info_free(&mut info);
-        }
-        if code == SUCCESS && preload::traits(other).is_ok_and(|traits| traits.posts_at_once) {
+        let hints = Hints::read(&[("mpix_schedule", "direct"), ("mpix_transport", "messages")]);
+        let set = preload::set(OPERATIONS, topology, hints, other) == SUCCESS;
+        if set && preload::traits(other).is_ok_and(|traits| traits.posts_at_once) {
             return Some(other);
         }
         mpi_sys::MPI_Comm_free(&mut other);

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::util::recall::{Epoch, Recall};
@@ -42,8 +42,9 @@ pub fn describe_all() {
 pub struct State {
     /// The program's communicator; `MPI_COMM_WORLD` once the program has freed it.
     owner: Mutex<MPI_Comm>,
-    /// The communicator that its collectives run on. Only dropping takes it.
-    body: Option<Box<Shadow>>,
+    /// The communicator that its collectives run on, there before the program has its own. Only
+    /// dropping takes it.
+    body: OnceLock<Box<Shadow>>,
     /// Where the shadow goes when this state does.
     pool: Weak<Pool>,
     /// True once a call has failed here: other processes' calls may still wait for its messages.
@@ -59,7 +60,7 @@ impl Deref for State {
 
     #[inline]
     fn deref(&self) -> &Shadow {
-        self.body.as_ref().unwrap_or_else(|| unreachable!("it is there until the state is dropped"))
+        self.body.get().unwrap_or_else(|| unreachable!("it is there until the state is dropped"))
     }
 }
 
@@ -111,7 +112,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        if guard::FINALIZING.load(Ordering::Acquire) {
+        if guard::FINALIZING.load(Ordering::Acquire) || self.body.get().is_none() {
             return;
         }
         let _inside = guard::enter();
@@ -183,7 +184,21 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
     unsafe {
         ending::prepare();
         let shape = Shape::of(comm);
-        let can = KEY.make().is_some() && !guard::FINALIZING.load(Ordering::Acquire);
+        let state = Arc::new(State {
+            owner: Mutex::new(comm),
+            body: OnceLock::new(),
+            pool: Arc::downgrade(pool),
+            failed: AtomicBool::new(false),
+            seen: AtomicU32::new(0),
+            turn: AtomicU32::new(0),
+        });
+        // attached first: where that fails, no process may have one
+        let value = Arc::into_raw(Arc::clone(&state));
+        let attached = KEY.set(comm, value.cast_mut().cast());
+        if !attached {
+            drop(Arc::from_raw(value));
+        }
+        let can = attached && !guard::FINALIZING.load(Ordering::Acquire);
         let (agreed, expects_more) = match pool.agree(comm, shape.as_ref(), [can, is_whole]) {
             Ok((agreed, expects_more)) => (Ok(agreed), expects_more),
             Err(error) => (Err(error), false),
@@ -201,27 +216,21 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
         };
         let shadow = match made {
             Ok(shadow) => shadow,
-            Err(why) => return passed::fail(comm, why),
+            Err(why) => {
+                if attached {
+                    KEY.remove(comm);
+                }
+                return passed::fail(comm, why);
+            }
         };
         if expects_more {
             pool.expect_more(&shadow);
         }
-        let state = Arc::new(State {
-            owner: Mutex::new(comm),
-            body: Some(shadow),
-            pool: Arc::downgrade(pool),
-            failed: AtomicBool::new(false),
-            seen: AtomicU32::new(0),
-            turn: AtomicU32::new(0),
-        });
+        let _ = state.body.set(shadow);
         if settings::get().report {
             let mut alive = ALIVE.lock().unwrap_or_else(PoisonError::into_inner);
             alive.retain(|other| other.strong_count() > 0);
             alive.push(Arc::downgrade(&state));
-        }
-        let value = Arc::into_raw(state);
-        if !KEY.set(comm, value.cast_mut().cast()) {
-            drop(Arc::from_raw(value));
         }
     }
 }
@@ -234,6 +243,9 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         // constant of mpi-sys' C file.
         let (state, world) = unsafe { (Arc::from_raw(value.cast_const().cast::<State>()), mpi_sys::RSMPI_COMM_WORLD) };
         // requests that still exist keep the rest alive
+        if state.body.get().is_none() {
+            return;
+        }
         *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
         state.free_windows();
     });

@@ -162,16 +162,14 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
     // SAFETY: the caller vouches for the handle.
-    unsafe { hints_with(info, machine::known(comm)?.as_ref()) }
+    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?.as_ref())
 }
 
-/// The same, on any communicator with these parameters.
-///
-/// # Safety
-/// As for [`hints`].
-pub(super) unsafe fn hints_with(info: MPI_Info, known: Option<&Parameters>) -> Result<Hints> {
-    // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, known)
+/// Reads the hints of the environment, and these: keys of an info object with their values. Calls
+/// no MPI.
+pub(super) fn hints_given(given: &[(&str, &str)]) -> Result<Hints> {
+    let value = |key: &str| given.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).into());
+    with_machine(read(|key| Ok(value(key)))?, None)
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {

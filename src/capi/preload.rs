@@ -11,7 +11,7 @@ use crate::datatype::check;
 use crate::error::{Error, Result, catch};
 use crate::logging;
 use crate::mpi::comm::Communicator;
-use crate::mpi::{Datatype, MPI_Comm, MPI_Datatype, MPI_Info, coll, errors, topology};
+use crate::mpi::{Datatype, MPI_Comm, MPI_Datatype, coll, errors, topology};
 use crate::select::hints;
 
 /// Takes the least of each word over all processes of a communicator, without calling its error
@@ -75,17 +75,14 @@ pub unsafe fn topology(comm: MPI_Comm) -> Result<Topology> {
 pub struct Hints(hints::Hints);
 
 impl Hints {
-    /// Reads the hints of the environment and of an info object, and the files that they name.
+    /// Reads the hints of the environment, the files that they name, and these hints: keys of an
+    /// info object with their values. Calls no MPI.
     ///
     /// # Errors
     /// A hint is in error, or a file.
-    ///
-    /// # Safety
-    /// `info` must be an info object or `MPI_INFO_NULL`.
-    pub unsafe fn read(info: MPI_Info) -> Result<Hints> {
+    pub fn read(given: &[(&str, &str)]) -> Result<Hints> {
         logging::start();
-        // SAFETY: the caller vouches for the handle.
-        catch(|| unsafe { loggp::hints_with(info, None) }.map(Hints))
+        catch(|| loggp::hints_given(given).map(Hints))
     }
 }
 
