@@ -43,7 +43,7 @@ PRELOAD := $(BUILT)/libmpix_neighbor_preload.so
 FORTRAN_LIB := $(BUILT)/libmpix_neighbor_fortran.so
 TOOL := $(OUT)/mpix-neighbor
 HEADER := include/mpix_neighbor.h
-RUST_SOURCES := Cargo.toml build.rs $(shell find src -type f)
+RUST_SOURCES := Cargo.toml Cargo.lock build.rs $(shell find src -type f)
 PRELOAD_SOURCES := preload/Cargo.toml preload/build.rs $(shell find preload/src -type f)
 
 CARGO_BUILD := cargo build --release --locked
@@ -91,18 +91,39 @@ all: lib
 lib: $(LIB)
 
 # cargo does not see that MPICC names another MPI: one target directory per wrapper
-$(LIB): $(RUST_SOURCES)
+$(LIB): $(RUST_SOURCES) $(OUT)/mpi
 	@scripts/deps build
+	$(BEGIN)
 	$(CARGO_BUILD) --target-dir $(TARGET)
 	@ln -sf libmpix_neighbor.so $(BUILT)/libmpix_neighbor.so.$(MAJOR)
-	@touch $@
+	$(END) $@
+
+# which is emptied when the wrapper stands for another MPI than before
+.SECONDEXPANSION:
+$(OUT)/mpi: $$(shell scripts/stamp $$@ '$(MPICC)') | $(OUT)
+	@scripts/deps build
+	@rm -rf $(TARGET)
+	@scripts/stamp $@ '$(MPICC)' write
+
+# the compiler behind MPIFC may be another one too
+$(OUT)/fortran/mpi: $$(shell scripts/stamp $$@ '$(MPIFC)') | $(OUT)/fortran
+	@scripts/stamp $@ '$(MPIFC)' write
+
+# what scripts/stamp prints
+.PHONY: changed
+changed: ;
+
+# a source that is saved while cargo runs is newer than what cargo makes
+BEGIN = @touch $(OUT)/$(@F).begun
+END = @touch --reference=$(OUT)/$(@F).begun
 
 # what takes over the neighborhood collectives of unmodified programs
 preload: $(PRELOAD)
 
-$(PRELOAD): $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(LIB)
+$(PRELOAD): $(RUST_SOURCES) $(PRELOAD_SOURCES) $(OUT)/mpi | $(LIB)
+	$(BEGIN)
 	$(CARGO_BUILD) --package mpix-neighbor-preload --target-dir $(TARGET)
-	@touch $@
+	$(END) $@
 
 # the preload libraries of Debian's two MPIs
 preloads:
@@ -131,10 +152,12 @@ tool:
 # the same with what measures the machine, for the MPI behind MPICC
 tool-mpi: $(TOOL)
 
-$(TOOL): $(RUST_SOURCES) | $(OUT)
+$(TOOL): $(RUST_SOURCES) $(OUT)/mpi
 	@scripts/deps build
+	$(BEGIN)
 	$(CARGO_BUILD) --features tool --bin mpix-neighbor --target-dir $(TARGET)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $@
+	$(END) $@
 
 # the Fortran module and what stands behind it, for the compiler behind MPIFC
 fortran: $(FORTRAN_LIB)
@@ -142,11 +165,11 @@ fortran install: WERROR :=
 
 FORTRAN_OBJECTS := $(addprefix $(OUT)/fortran/,convert.o glue.o mpix_neighbor.o sentinels.o)
 
-$(OUT)/fortran/%.o: fortran/%.c fortran/convert.h $(HEADER) | $(OUT)/fortran
+$(OUT)/fortran/%.o: fortran/%.c fortran/convert.h $(HEADER) $(OUT)/mpi | $(OUT)/fortran
 	@$(MPICC) $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
 
 # mpix_neighbor.f90 also makes the module's file
-$(OUT)/fortran/%.o: fortran/%.f90 | $(OUT)/fortran
+$(OUT)/fortran/%.o: fortran/%.f90 $(OUT)/mpi $(OUT)/fortran/mpi
 	@$(or $(MPIFC),$(error MPIFC names no Fortran wrapper for $(MPICC))) $(FFLAGS) -Wno-c-binding-type -fPIC -J$(OUT)/fortran -c $< -o $@
 
 $(FORTRAN_LIB): $(FORTRAN_OBJECTS) $(LIB)
@@ -230,11 +253,11 @@ $(OUT)/memory.so: scripts/smpi/memory.c | $(OUT)
 	$(CC) -O2 -Wall -Wextra -fPIC -shared $< -o $@
 
 # what a call costs through the front
-$(OUT)/front: benches/front.c | $(OUT)
+$(OUT)/front: benches/front.c $(OUT)/mpi
 	$(COMPILE) $< -o $@ -ldl
 
 # what a call costs that passes through
-$(OUT)/passthrough: benches/passthrough.c | $(OUT)
+$(OUT)/passthrough: benches/passthrough.c $(OUT)/mpi
 	$(COMPILE) $< -o $@
 
 # each Fortran test for module mpi_f08 and for module mpi
@@ -254,15 +277,15 @@ $(OUT)/fortran_mpif: c_tests/fortran/mpif.f $(FORTRAN_LIB)
 	@$(MPIFC) -std=legacy -O2 -g -Wall -Werror -I$(OUT)/fortran $< -o $@ $(FORTRAN_LINK)
 
 # not linked to the library
-$(OUT)/preload_%: c_tests/preload/%.c c_tests/preload/preload.h | $(OUT)
+$(OUT)/preload_%: c_tests/preload/%.c c_tests/preload/preload.h $(OUT)/mpi
 	$(COMPILE) -Ic_tests/c -pthread $< -o $@
 
-$(OUT)/libpreload_tool.so: c_tests/preload/tool.c | $(OUT)
+$(OUT)/libpreload_tool.so: c_tests/preload/tool.c $(OUT)/mpi
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
 
 # one source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
 PERSISTENT = $(shell $(MPICC) -E -dM -include mpi.h -x c /dev/null | grep -q 'define MPI_VERSION 4' || echo -DMPIX_INIT)
-$(OUT)/preload_fortran_%: c_tests/preload/fortran.F90 | $(OUT)
+$(OUT)/preload_fortran_%: c_tests/preload/fortran.F90 $(OUT)/mpi $(OUT)/fortran/mpi
 	@echo $(MPIFC) $< for $*
 	@$(MPIFC) -O1 -g -cpp -ffree-line-length-none -fallow-argument-mismatch -w \
 	  -D$(shell echo $* | tr a-z A-Z) $(PERSISTENT) $< -o $@
@@ -274,10 +297,10 @@ $(OUT)/drivers/libcuda.so.1: DRIVER =
 $(OUT)/drivers/libamdhip64.so.5: DRIVER = -DHIP_VERSION=5
 $(OUT)/drivers/libamdhip64.so.6: DRIVER = -DHIP_VERSION=6
 
-$(DRIVERS): c_tests/c/device/driver.c | $(OUT)/drivers
+$(DRIVERS): c_tests/c/device/driver.c $(OUT)/mpi | $(OUT)/drivers
 	@$(MPICC) $(CFLAGS) $(DRIVER) -shared -fPIC $< -o $@
 
-$(OUT)/libdevice_mpi.so: c_tests/c/device/mpi.c | $(OUT)
+$(OUT)/libdevice_mpi.so: c_tests/c/device/mpi.c $(OUT)/mpi
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
 
 $(OUT)/preload_device $(OUT)/device: c_tests/c/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
@@ -349,9 +372,11 @@ test-distributed:
 	$(APART) c_tests/dist
 	@$(MAKE) test-packages
 
-# programs under another MPI than the library's; both libraries must be built
+# programs under another MPI than the library's, both of which must be built; and a compiler wrapper
+# that stands for another MPI than before
 test-wrong-mpi:
 	c_tests/faults/wrong-mpi
+	$(APART) c_tests/wrappers
 
 # the libraries for the MPI-5 standard ABI, which test-abi and test-flavors need
 abi-builds:
@@ -390,7 +415,7 @@ test-tsan-c:
 PURE_ROOMS := error:: util:: topology:: schedule:: model:: select::
 
 # unit tests of the modules that are built for an MPI, without a call of it
-test-unit:
+test-unit: $(OUT)/mpi
 	@scripts/deps build
 	CARGO_PROFILE_TEST_OPT_LEVEL=0 $(CARGO_TEST) --lib --target-dir $(TARGET) -- $(addprefix --skip ,$(PURE_ROOMS))
 
@@ -416,12 +441,14 @@ test-unit-openmpi test-install-openmpi: test-builds-openmpi
 test-install-mpich: test-builds-mpich
 
 # library, preload library and tool: cargo compiles the library once, not again for the tool
-$(OUT)/together: $(RUST_SOURCES) $(PRELOAD_SOURCES) | $(OUT)
+$(OUT)/together: $(RUST_SOURCES) $(PRELOAD_SOURCES) $(OUT)/mpi
 	@scripts/deps build
+	$(BEGIN)
 	$(CARGO_BUILD) --features tool --package mpix-neighbor --package mpix-neighbor-preload --target-dir $(TARGET)
 	@ln -sf libmpix_neighbor.so $(BUILT)/libmpix_neighbor.so.$(MAJOR)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $(TOOL)
-	@touch $(LIB) $(PRELOAD) $(BUILT)/mpix-neighbor $@
+	@touch $@
+	$(END) $(LIB) $(PRELOAD) $(TOOL) $@
 
 # what README says of installing, and projects built against what is installed, for one MPI
 test-install:
