@@ -17,6 +17,6 @@ fn main() {
             println!("cargo::error=MPICC={mpicc} cannot be run ({error}): name the compiler wrapper of an MPI");
             std::process::exit(1);
         }
-        cc::Build::new().compiler(mpicc).file("src/mpi/constants.c").warnings_into_errors(true).compile("mpixn_constants");
+        cc::Build::new().compiler(mpicc).file("src/mpi/constants.c").compile("mpixn_constants");
     }
 }
