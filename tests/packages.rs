@@ -114,6 +114,10 @@ fn scripts_that_workflows_run_exist() {
 /// The image's packages are those that `scripts/deps` asks for.
 #[test]
 fn container_installs_what_the_build_needs() {
+    let ignored = read(".dockerignore");
+    for folder in ["build", "target*"] {
+        assert!(ignored.lines().any(|line| line == folder), ".dockerignore: what was built here, in {folder}, is copied");
+    }
     let (file, deps) = (read("packaging/container/Containerfile").replace("\\\n", " "), read("scripts/deps"));
     let installs: Vec<&str> = file.lines().filter(|line| line.contains("apt-get install")).collect();
     assert_eq!(installs.len(), 2, "one for the build, one for those who use it");
