@@ -9,8 +9,10 @@ LOGS=$WORK/logs
 PYTHON=${CLIENTS_PYTHON:-/usr/bin/python3}
 [ -x "$PYTHON" ] || PYTHON=$(command -v python3 || true)
 mkdir -p "$LOGS"
-# a user's own parameters of the machine change what the preload chooses
-export XDG_CONFIG_HOME=$WORK/no-config
+# a user's own parameters of the machine change what the preload chooses, and so do those that an
+# earlier run has left
+export XDG_CONFIG_HOME=$WORK/parameters/config XDG_CACHE_HOME=$WORK/parameters/cache
+rm -rf "$WORK/parameters"
 passed=0 mended=0 known=0 failed=0 skipped=0 taken=0
 
 # the MPI by the name of its compiler wrapper: openmpi or mpich

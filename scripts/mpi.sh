@@ -15,9 +15,12 @@ export RUST_BACKTRACE=0
 # shellcheck disable=SC2034
 all_held="[1-9][0-9]* checks, 0 failed"
 
-# what is tested from here on knows no parameters of the machine, which change what is chosen
+# what is tested from here on knows no parameters of the machine, which change what is chosen:
+# neither the user's nor those that an earlier run of this script has left
 without_parameters() {
-  export XDG_CONFIG_HOME=$PWD/$OUT/no-config XDG_CACHE_HOME=$PWD/$OUT/no-cache
+  local empty=$PWD/$OUT/parameters/${0//\//-}
+  rm -rf "$empty"
+  export XDG_CONFIG_HOME=$empty/config XDG_CACHE_HOME=$empty/cache
 }
 
 # launch RANKS [OPTION...] PROGRAM...
