@@ -353,8 +353,9 @@ test: export TOOL_PROFILE := CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE
 test:
 	@scripts/deps test
 	@$(MAKE) -j2 test-pure test-model test-builds-openmpi test-builds-mpich test-unit-openmpi test-install-openmpi test-install-mpich
-	@$(MAKE) test-c test-preload $(OPENMPI)
-	@$(MAKE) test-c test-preload $(MPICH)
+	@# one after the other, also under make -j
+	@$(MAKE) -j1 test-c test-preload $(OPENMPI)
+	@$(MAKE) -j1 test-c test-preload $(MPICH)
 	@$(MAKE) test-rest
 	@rm -f build/mpix-neighbor
 	@echo "make test: all passed"
@@ -363,7 +364,7 @@ test:
 # side what keeps one core and measures no time, first what fetches the MPI that Python needs, too
 test-rest:
 	@$(MAKE) -j2 abi-builds test-simulate test-distributed tool python-environments test-site test-wrong-mpi test-packing
-	@$(MAKE) test-abi test-front
+	@$(MAKE) -j1 test-abi test-front
 	clients/run quick
 	@$(MAKE) test-python
 
