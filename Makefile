@@ -232,20 +232,22 @@ help:
 $(OUT) $(OUT)/fortran $(OUT)/drivers:
 	@mkdir -p $@
 
-COMPILE = @echo $(MPICC) $< && $(MPICC) $(CFLAGS)
+# with a file that names the headers of the program, which are its prerequisites from then on
+COMPILE = @echo $(MPICC) $< && $(MPICC) $(CFLAGS) -MMD -MP -MF $@.d -MT $@
+include $(wildcard $(OUT)/*.d)
 COMPILE_FORTRAN = @echo $(MPIFC) $(MODULE) $< && mkdir -p $@.modules && \
   $(MPIFC) $(FFLAGS) $(MODULE) -I$(OUT)/fortran -J$@.modules
 
-$(OUT)/%: c_tests/c/%.c $(wildcard c_tests/c/*.h) $(HEADER) $(LIB) | $(OUT)
+$(OUT)/%: c_tests/c/%.c $(HEADER) $(LIB) | $(OUT)
 	$(COMPILE) $< -o $@ $(LINK)
 
-$(OUT)/%: c_tests/faults/%.c $(wildcard c_tests/c/*.h) $(HEADER) $(LIB) | $(OUT)
+$(OUT)/%: c_tests/faults/%.c $(HEADER) $(LIB) | $(OUT)
 	$(COMPILE) -Ic_tests/c $< -o $@ $(LINK)
 
-$(OUT)/%: examples/%.c $(wildcard examples/*.h) $(HEADER) $(LIB) | $(OUT)
+$(OUT)/%: examples/%.c $(HEADER) $(LIB) | $(OUT)
 	$(COMPILE) $< -o $@ $(LINK) $(if $(findstring metis.h,$(shell cat $<)),-lmetis) -lm
 
-$(OUT)/%: benches/%.c $(wildcard benches/*.h) $(HEADER) $(LIB) | $(OUT)
+$(OUT)/%: benches/%.c $(HEADER) $(LIB) | $(OUT)
 	$(COMPILE) $< -o $@ $(LINK) -lm
 
 # memory of the simulator
@@ -277,7 +279,7 @@ $(OUT)/fortran_mpif: c_tests/fortran/mpif.f $(FORTRAN_LIB)
 	@$(MPIFC) -std=legacy -O2 -g -Wall -Werror -I$(OUT)/fortran $< -o $@ $(FORTRAN_LINK)
 
 # not linked to the library
-$(OUT)/preload_%: c_tests/preload/%.c c_tests/preload/preload.h $(OUT)/mpi
+$(OUT)/preload_%: c_tests/preload/%.c $(OUT)/mpi
 	$(COMPILE) -Ic_tests/c -pthread $< -o $@
 
 $(OUT)/libpreload_tool.so: c_tests/preload/tool.c $(OUT)/mpi
@@ -303,7 +305,7 @@ $(DRIVERS): c_tests/c/device/driver.c $(OUT)/mpi | $(OUT)/drivers
 $(OUT)/libdevice_mpi.so: c_tests/c/device/mpi.c $(OUT)/mpi
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
 
-$(OUT)/preload_device $(OUT)/device: c_tests/c/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
+$(OUT)/preload_device $(OUT)/device: $(OUT)/libdevice_mpi.so $(DRIVERS)
 $(OUT)/device: LINK = -L$(BUILT) -L$(OUT) -ldevice_mpi -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(BUILT)' -ldl
 
 # the example programs
