@@ -467,7 +467,6 @@ test-c:
 test-preload:
 	@scripts/deps test
 	@$(MAKE) preload preload-programs
-	$(CLIPPY) --release --package mpix-neighbor-preload --target-dir $(TARGET) $(STRICT)
 	c_tests/preload/run
 
 # only the table of C programs
