@@ -12,6 +12,16 @@ static inline int is_open_mpi_5(void) {
   return open_mpi && atoi(open_mpi + strlen("Open MPI v")) >= 5;
 }
 
+/* true for MPICH 5 and later, which writes a file at the first message of a communicator, and dies
+   of it under a low limit on file sizes */
+static inline int is_mpich_5(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  const char *mpich = strstr(version, "MPICH Version:");
+  return mpich && atoi(mpich + strlen("MPICH Version:")) >= 5;
+}
+
 /* true for an MPICH over UCX, whose MPI_Win_complete returns too early */
 static inline int is_mpich_over_ucx(void) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING], device[64] = "";

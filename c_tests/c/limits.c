@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flaws.h"
 #include "no_memfd.h"
 #include "test.h"
 
@@ -143,7 +144,8 @@ static void at_limit(enum limit limit, int limited, int falls_back, const char *
 
 static void limits(void) {
   take_all();
-  for (int limit = 0; limit < LIMITS; limit++) {
+  if (me == 0 && n > 1 && is_mpich_5()) printf("skipped: file sizes, as this MPI is known to be wrong\n");
+  for (int limit = n > 1 && is_mpich_5() ? FILE_SIZE + 1 : 0; limit < LIMITS; limit++) {
     at_limit(limit, 1, 1, "all processes");
     at_limit(limit, me == 0, 1, "process 0");
     /* whoever only opens a file needs no room in it */
