@@ -274,6 +274,7 @@ fn worth_a_try(candidates: &[(Protocol, f64)]) -> Vec<Protocol> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Loggp;
 
     const LOAD: Load = Load { processes: 16, per_node: 16, messages: 6, bytes: 512 };
 
@@ -311,6 +312,20 @@ mod tests {
         let taken = run(&mut chooser, (3, 6), BEFORE_TRIAL as usize, |_| 1.0);
         let best = candidates(&SparseHints::default(), &LOAD, false)[0].0;
         assert!(taken.iter().all(|c| c.protocol == best && matches!(c.why, ProtocolReason::Predicted(..))));
+    }
+
+    /// On Jaguar the crystal router is fastest; in a tie the order is that of the table.
+    #[test]
+    fn the_model_orders_candidates() {
+        let load = Load { processes: 64, per_node: 8, messages: 6, bytes: 512 };
+        let by = |machine| candidates(&SparseHints { loggp: Some(machine), ..SparseHints::default() }, &load, false);
+        let jaguar = by(Loggp::preset("jaguar").unwrap());
+        assert_eq!(jaguar[0].0, Protocol::Crystal);
+        assert!(jaguar.is_sorted_by(|a, b| a.1 <= b.1), "{jaguar:?}");
+        let free = Loggp { latency: 0.0, overhead: 0.0, gap: 0.0, gap_per_byte: 0.0, ..Loggp::default() };
+        let left_out = [Protocol::Rsx, Protocol::PcxLibrary, Protocol::Inbox];
+        let table: Vec<_> = PROTOCOLS.iter().map(|e| (e.protocol, 0.0)).filter(|c| !left_out.contains(&c.0)).collect();
+        assert_eq!(by(free), table);
     }
 
     #[test]

@@ -52,5 +52,5 @@ mod protocol;
 #[cfg(test)]
 mod tests;
 
-pub use predict::{best, overflow_inbox, predict_exchange, predict_exchange_on};
+pub use predict::{overflow_inbox, predict_exchange, predict_exchange_on};
 pub use protocol::{CONTROL_BYTES, Entry, INBOX_LONG, INBOX_ROOM, Load, Network, POSTED_BYTES, PROTOCOLS, Protocol, rounds};

@@ -1,9 +1,7 @@
 //! Predicted time of each protocol.
 
 use super::phases::*;
-use super::protocol::{
-    CONTROL_BYTES, INBOX_LONG, INBOX_ROOM, Load, Network, POSTED_BYTES, PROTOCOLS, Protocol, WORD_BYTES, rounds,
-};
+use super::protocol::{CONTROL_BYTES, INBOX_LONG, INBOX_ROOM, Load, Network, POSTED_BYTES, Protocol, WORD_BYTES, rounds};
 use crate::model::Loggp;
 
 /// A crystal router among `processes`, each of which holds `messages` messages at all times: in
@@ -108,13 +106,4 @@ pub fn predict_exchange_on(protocol: Protocol, machine: &Loggp, network: &Networ
         Protocol::Inbox if load.per_node < processes => f64::INFINITY,
         Protocol::Inbox => inbox(machine, messages, bytes),
     }
-}
-
-/// Returns the fastest protocol among `candidates` by predicted time; in a tie, the first in
-/// [`PROTOCOLS`]. `None` only if there are no candidates. Processes that pass equal arguments get
-/// the same answer.
-pub fn best(machine: &Loggp, load: &Load, candidates: &[Protocol]) -> Option<Protocol> {
-    let listed = PROTOCOLS.iter().map(|e| e.protocol).filter(|p| candidates.contains(p));
-    let timed = listed.map(|p| (p, predict_exchange(p, machine, load)));
-    timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p)
 }
