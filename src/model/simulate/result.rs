@@ -40,23 +40,6 @@ pub struct Process {
     pub in_port: f64,
 }
 
-impl Process {
-    /// Time for which the processor was idle before the finish.
-    pub fn idle_processor(&self) -> f64 {
-        self.finish - self.processor
-    }
-
-    /// Time for which no bytes passed the out-port before the finish.
-    pub fn idle_out_port(&self) -> f64 {
-        self.finish - self.out_port
-    }
-
-    /// Time for which no bytes passed the in-port before the finish.
-    pub fn idle_in_port(&self) -> f64 {
-        self.finish - self.in_port
-    }
-}
-
 /// Kind of a step of the critical path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {

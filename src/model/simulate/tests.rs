@@ -69,7 +69,7 @@ fn check(run: &Run, params: &Loggp) {
     let finish = |p: &Process| p.finish;
     assert_eq!(run.processes.iter().map(finish).fold(0.0, f64::max), run.total);
     for p in &run.processes {
-        assert!(p.idle_processor() > -1e-9 && p.idle_out_port() > -1e-9 && p.idle_in_port() > -1e-9, "{p:?}");
+        assert!([p.processor, p.out_port, p.in_port].iter().all(|busy| p.finish - busy > -1e-9), "{p:?}");
     }
     for t in run.trace.iter().flatten() {
         let least = params.point_to_point(t.bytes);
@@ -407,7 +407,7 @@ fn a_busy_target_holds_up_the_messages_behind() {
     // 1 waits for 2 until 12, and its own port is free again at 23
     params.eager = 10;
     let rendezvous = made.run(&params, Options::default());
-    assert_eq!(rendezvous.processes[1].idle_out_port(), 33.0 - 20.0);
+    assert_eq!(rendezvous.processes[1], Process { finish: 33.0, processor: 2.0, out_port: 20.0, in_port: 0.0 });
     let path: Vec<_> = rendezvous.path.iter().map(|s| (s.process, s.kind, s.until)).collect();
     let expected = [
         (0, StepKind::SendOverhead, 1.0),
