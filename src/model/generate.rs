@@ -270,50 +270,53 @@ fn find_nearest(mesh: &[Point], range: Range<usize>, i: usize, nearest: &mut Vec
     }
 }
 
-/// SparseColl's horizontal pattern (Figure 6, left): a periodic `rows` by `columns` grid in which
-/// messages along the first dimension, in both directions, have weight `heavy` and the others 1.
-/// Two of a process's four messages are heavy; rounds by dimension need two heavy rounds. Ranks are
-/// row-major, so that heavy messages go to ranks `columns` apart, across nodes if a node holds a
-/// row, as in the text to Figure 9.
-pub fn horizontal(rows: u32, columns: u32, heavy: u32) -> Graph {
-    pattern(rows, columns, |direction, _| if direction < 2 { heavy } else { 1 })
+/// SparseColl's irregular exchanges (Figures 6 and 9): a periodic 2-D grid in which two of a
+/// process's four messages are heavy. Ranks are row-major.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    /// Figure 6, right: the grid is divided into blocks of two by two processes. Messages along the
+    /// circle of a block, in both directions, are heavy, those between blocks are not.
+    ///
+    /// A process has one heavy message in each dimension, so that in each of the four rounds by
+    /// dimension every process sends or receives a heavy one. Two rounds suffice for all heavy
+    /// messages: once around each circle, and back. The figure itself is not in the paper's text;
+    /// this pattern reproduces the numbers in the text.
+    Circular,
+    /// Figure 6, left: messages along the first dimension, in both directions, are heavy. Rounds by
+    /// dimension need two heavy rounds. Heavy messages go to ranks a row apart, across nodes if a
+    /// node holds a row, as in the text to Figure 9.
+    Horizontal,
+    /// Figure 9: like `Horizontal`, with the heavy messages along the second dimension.
+    Vertical,
 }
 
-/// SparseColl's vertical pattern (Figure 9): like [`horizontal`], with the heavy messages along the
-/// second dimension.
-pub fn vertical(rows: u32, columns: u32, heavy: u32) -> Graph {
-    pattern(rows, columns, |direction, _| if direction < 2 { 1 } else { heavy })
-}
+impl Pattern {
+    /// All patterns, by name.
+    pub const ALL: [(&str, Pattern); 3] =
+        [("circular", Pattern::Circular), ("horizontal", Pattern::Horizontal), ("vertical", Pattern::Vertical)];
 
-/// SparseColl's circular pattern (Figure 6, right): the periodic grid is divided into blocks of two
-/// by two processes. Messages along the circle of a block, in both directions, have weight `heavy`,
-/// those between blocks 1.
-///
-/// Two of a process's four messages are heavy, as in [`horizontal`], but one in each dimension, so
-/// that in each of the four rounds by dimension every process sends or receives a heavy one. Two
-/// rounds suffice for all heavy messages: once around each circle, and back. The figure itself is
-/// not in the paper's text; this pattern reproduces the numbers in the text.
-///
-/// # Panics
-/// Unless `rows` and `columns` are even.
-pub fn circular(rows: u32, columns: u32, heavy: u32) -> Graph {
-    assert!(rows.is_multiple_of(2) && columns.is_multiple_of(2), "{rows} by {columns} processes are no blocks of two by two");
-    pattern(rows, columns, |direction, coordinate| {
-        // up from an even coordinate, down from an odd one
-        if direction % 2 != coordinate % 2 { heavy } else { 1 }
-    })
-}
+    /// Weight of the message that leaves these coordinates in a direction: `heavy` or 1.
+    pub fn weight(self, coords: &[u32], direction: u32, heavy: u32) -> u32 {
+        let is_heavy = match self {
+            // up from an even coordinate, down from an odd one
+            Pattern::Circular => direction % 2 != coords[direction as usize / 2] % 2,
+            Pattern::Horizontal => direction < 2,
+            Pattern::Vertical => direction >= 2,
+        };
+        if is_heavy { heavy } else { 1 }
+    }
 
-/// A periodic 2-D grid with weights from the direction of travel and the sender's coordinate in its
-/// dimension.
-fn pattern(dim0: u32, dim1: u32, weight: impl Fn(u32, u32) -> u32) -> Graph {
-    let grid = Grid::new(vec![dim0, dim1], vec![true; 2]);
-    rows(grid.size(), |p, row| {
-        let coords = grid.coords(p);
-        for direction in 0..4 {
-            row.extend(grid.neighbor(p, direction).map(|to| (to, weight(direction, coords[direction as usize / 2]))));
-        }
-    })
+    /// The pattern on a grid of this size.
+    #[cfg(test)]
+    pub(crate) fn graph(self, dim0: u32, dim1: u32, heavy: u32) -> Graph {
+        let grid = Grid::new(vec![dim0, dim1], vec![true; 2]);
+        rows(grid.size(), |p, row| {
+            let coords = grid.coords(p);
+            for direction in 0..4 {
+                row.extend(grid.neighbor(p, direction).map(|to| (to, self.weight(&coords, direction, heavy))));
+            }
+        })
+    }
 }
 
 /// A graph from each process's row of (target, weight), without edges from a process to itself.
@@ -493,7 +496,7 @@ mod tests {
     #[test]
     fn horizontal_and_circular_patterns() {
         for (rows, columns) in [(4, 8), (2, 4), (2, 2), (6, 6)] {
-            let [h, v, c] = [horizontal, vertical, circular].map(|make| make(rows, columns, 100));
+            let [c, h, v] = Pattern::ALL.map(|(_, pattern)| pattern.graph(rows, columns, 100));
             for (name, graph, heavy_rounds) in [("horizontal", &h, 2), ("vertical", &v, 2), ("circular", &c, 4)] {
                 assert_eq!(graph.loads(), (vec![202; graph.processes()], vec![202; graph.processes()]), "{name}");
                 let heavy = |round: usize| (0..to_u32(graph.processes())).any(|p| row(graph, p)[round].1 == 100);
@@ -509,8 +512,8 @@ mod tests {
         }
         // on four nodes with a row each, horizontal's heavy messages cross nodes, vertical's do not
         let crosses = |g: &Graph| g.iter().filter(|e| e.2 == 100).all(|e| e.0 / 8 != e.1 / 8);
-        assert!(crosses(&horizontal(4, 8, 100)) && !crosses(&vertical(4, 8, 100)));
+        assert!(crosses(&Pattern::Horizontal.graph(4, 8, 100)) && !crosses(&Pattern::Vertical.graph(4, 8, 100)));
         // processes 0 1 / 8 9 are a circle
-        assert_eq!(row(&circular(4, 8, 100), 0), [(24, 1), (8, 100), (7, 1), (1, 100)]);
+        assert_eq!(row(&Pattern::Circular.graph(4, 8, 100), 0), [(24, 1), (8, 100), (7, 1), (1, 100)]);
     }
 }

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn the_circular_pattern_has_two_heavy_rounds() {
         for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
-            let graph = crate::model::generate::circular(rows, columns, 50);
+            let graph = crate::model::generate::Pattern::Circular.graph(rows, columns, 50);
             for split in [false, true] {
                 let heavy = build(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
                 assert_eq!(heavy, 2, "{rows} x {columns}");
