@@ -229,10 +229,7 @@ impl Hints {
         let given = RefCell::default();
         let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
         if let Some(v) = value(SCHEDULE)? {
-            let mut allowed =
-                vec![("auto", ScheduleHint::Auto), ("model", ScheduleHint::Model), ("measure", ScheduleHint::Measure)];
-            allowed.extend(ALGORITHMS.iter().map(|e| (e.name, ScheduleHint::Only(e.algorithm))));
-            hints.schedule = v.choose(&allowed)?;
+            hints.schedule = schedule_of(&v)?;
         }
         if let Some(v) = value(SPLIT)? {
             hints.split = v.choose(&TRUTH)?;
@@ -244,10 +241,7 @@ impl Hints {
             hints.half_duplex = v.choose(&[("full", false), ("half", true)])?;
         }
         if let Some(v) = value(ROUND_WINDOW)? {
-            hints.window = match v.text.trim() {
-                "auto" => None,
-                _ => Some(v.small_number(1..=u32::MAX).map_err(|_| v.wrong(format!("auto, 1 to {}", u32::MAX)))?),
-            };
+            hints.window = round_window(&v)?;
         }
         if let Some(v) = value(WEIGHT_UNIT)? {
             hints.weight_unit = Some(v.small_number(1..=u32::MAX)?);
@@ -271,17 +265,7 @@ impl Hints {
             hints.shared_memory = v.number(0..=1 << 30)?;
         }
         if let Some(v) = value(SINGLE_COPY)? {
-            let mut words = vec![("auto", SingleCopy::Auto), ("away", SingleCopy::Away)];
-            words.extend(TRUTH.map(|(text, value)| (text, if value { SingleCopy::AboveCell } else { SingleCopy::Never })));
-            // a description says so of a machine where that was measured
-            words.push(("never", SingleCopy::Never));
-            hints.single_copy = match v.text.trim().parse() {
-                Ok(bytes) if bytes >= SingleCopy::LEAST => SingleCopy::From(bytes),
-                _ => v.choose(&words).map_err(|_| {
-                    let words: Vec<&str> = words.iter().map(|word| word.0).collect();
-                    v.wrong(format!("{}, or a number of bytes from {} on", words.join(", "), SingleCopy::LEAST))
-                })?,
-            };
+            hints.single_copy = single_copy(&v)?;
         }
         if let Some(v) = value(TRANSPORT)? {
             hints.transport = v.choose(&[
@@ -298,21 +282,10 @@ impl Hints {
             hints.whole_communicator = v.choose(&TRUTH)?;
         }
         if let Some(v) = value(RMA_SYNCHRONIZATION)? {
-            use Synchronization::{Active, Fence, Passive};
-            hints.rma_synchronization = v.choose(&[("active", Active), ("passive", Passive), ("fence", Fence)])?;
-            if hints.rma_synchronization == Fence && !hints.whole_communicator {
-                let promise = "fence needs the promise mpix_whole_communicator=true that all processes make every call";
-                return Err(v.wrong(format!("active, passive ({promise})")));
-            }
+            hints.rma_synchronization = synchronization(&v, hints.whole_communicator)?;
         }
         if let Some(v) = value(RMA_STRAIGHT)? {
-            let words = [("auto", None), ("false", Some(puts::NEVER)), ("0", Some(puts::NEVER))];
-            hints.rma_straight = match v.text.trim().parse() {
-                Ok(bytes) if bytes >= puts::LEAST_STRAIGHT => Some(bytes),
-                _ => v
-                    .choose(&words)
-                    .map_err(|_| v.wrong(format!("auto, false, 0, or a number of bytes from {} on", puts::LEAST_STRAIGHT)))?,
-            };
+            hints.rma_straight = straight(&v)?;
         }
         if let Some(v) = value(NODES)? {
             hints.nodes = Some(Placement::parse(&v.text).ok_or_else(|| v.wrong(Placement::TEXT.into()))?);
@@ -524,4 +497,44 @@ fn fuse_of(value: &Value) -> Result<Option<bool>> {
     let mut allowed = vec![("auto", None)];
     allowed.extend(TRUTH.map(|(text, value)| (text, Some(value))));
     value.choose(&allowed)
+}
+
+fn schedule_of(value: &Value) -> Result<ScheduleHint> {
+    let mut allowed = vec![("auto", ScheduleHint::Auto), ("model", ScheduleHint::Model), ("measure", ScheduleHint::Measure)];
+    allowed.extend(ALGORITHMS.iter().map(|e| (e.name, ScheduleHint::Only(e.algorithm))));
+    value.choose(&allowed)
+}
+
+fn round_window(value: &Value) -> Result<Option<u32>> {
+    match value.text.trim() {
+        "auto" => Ok(None),
+        _ => match value.small_number(1..=u32::MAX) {
+            Ok(rounds) => Ok(Some(rounds)),
+            Err(_) => Err(value.wrong(format!("auto, 1 to {}", u32::MAX))),
+        },
+    }
+}
+
+fn single_copy(value: &Value) -> Result<SingleCopy> {
+    let mut words = vec![("auto", SingleCopy::Auto), ("away", SingleCopy::Away)];
+    words.extend(TRUTH.map(|(text, value)| (text, if value { SingleCopy::AboveCell } else { SingleCopy::Never })));
+    // a description says so of a machine where that was measured
+    words.push(("never", SingleCopy::Never));
+    value.bytes_or_word(SingleCopy::LEAST, SingleCopy::From, &words)
+}
+
+/// `promised`: all processes make every call.
+fn synchronization(value: &Value, promised: bool) -> Result<Synchronization> {
+    use Synchronization::{Active, Fence, Passive};
+    let chosen = value.choose(&[("active", Active), ("passive", Passive), ("fence", Fence)])?;
+    if chosen == Fence && !promised {
+        let promise = "fence needs the promise mpix_whole_communicator=true that all processes make every call";
+        return Err(value.wrong(format!("active, passive ({promise})")));
+    }
+    Ok(chosen)
+}
+
+fn straight(value: &Value) -> Result<Option<u64>> {
+    let words = [("auto", None), ("false", Some(puts::NEVER)), ("0", Some(puts::NEVER))];
+    value.bytes_or_word(puts::LEAST_STRAIGHT, Some, &words)
 }

@@ -93,9 +93,21 @@ impl Value {
         let text = self.text.trim();
         match allowed.iter().find(|(name, _)| *name == text) {
             Some(&(_, value)) => Ok(value),
-            None => Err(self.wrong((allowed.iter().map(|(name, _)| *name)).collect::<Vec<_>>().join(", "))),
+            None => Err(self.wrong(names(allowed))),
         }
     }
+
+    /// Parses a number of bytes of at least `least`, or one of `words`.
+    pub(super) fn bytes_or_word<T: Copy>(&self, least: u64, bytes: impl Fn(u64) -> T, words: &[(&str, T)]) -> Result<T> {
+        match self.text.trim().parse() {
+            Ok(number) if number >= least => Ok(bytes(number)),
+            _ => (self.choose(words)).map_err(|_| self.wrong(format!("{}, or a number of bytes from {least} on", names(words)))),
+        }
+    }
+}
+
+fn names<T>(allowed: &[(&str, T)]) -> String {
+    allowed.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// Texts of truth values.
