@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use mpix_neighbor::util::cast::{to_int, to_usize, whole};
 
-use crate::text::printable;
+use crate::svg::{self, FEW, escape};
+use crate::text::{time, unit};
 
 /// One message at one of its two ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,9 +55,6 @@ const TOP: f64 = 92.0;
 const BAR: f64 = 9.0;
 const LANE: f64 = 24.0;
 
-/// The colors of Okabe and Ito, distinguishable for people with any color vision; without black,
-/// and with a darker yellow.
-pub const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
 /// Points of the viridis scale, whose order is visible with any color vision, without its lightest
 /// end.
 const SCALE: [(f64, f64, f64); 6] = [
@@ -85,35 +83,10 @@ fn color(round: usize, rounds: usize) -> (String, &'static str) {
     (fill, if light > 130.0 { "#000" } else { "#fff" })
 }
 
-/// A unit in which a time is legible, as (seconds, name).
-fn unit(seconds: f64) -> (f64, &'static str) {
-    [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")].into_iter().find(|u| seconds >= u.0).unwrap_or((1e-9, "ns"))
-}
-
-/// A time with three or four figures and its unit; `-` for what is no number.
-pub fn time(seconds: f64) -> String {
-    if !seconds.is_finite() {
-        return "-".into();
-    }
-    if seconds <= 0.0 {
-        return "0 s".into();
-    }
-    // a value that rounds up to 1000 belongs to the next unit
-    let (of, name) = unit(seconds * 1.0005);
-    let value = seconds / of;
-    let digits = [9.9995, 99.995, 999.95].iter().filter(|&&limit| value < limit).count();
-    format!("{value:.digits$} {name}")
-}
-
 /// Distance between ticks on an axis of this length: 1, 2 or 5 times a power of ten, 5 to 12 ticks.
 fn step(length: f64) -> f64 {
     let power = 10f64.powf((length / 10.0).log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|f| f * power).find(|s| length / s <= 10.5).unwrap_or(10.0 * power)
-}
-
-/// Escapes text for use between tags, and characters that XML cannot have.
-pub fn escape(text: &str) -> String {
-    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 impl Chart {
@@ -122,16 +95,12 @@ impl Chart {
         let lanes = self.processes.len() as f64;
         let bottom = TOP + lanes * LANE;
         let (width, height) = (LEFT + WIDTH + 36.0, bottom + 96.0);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#222\">\n\
-             <title>{title}</title>\n<desc>{subtitle}</desc>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
-             <text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{title}</text>\n\
-             <text x=\"{LEFT}\" y=\"48\">{subtitle}</text>\n\
+        let mut svg = svg::head(width, height, LEFT, &self.title, Some(&self.subtitle));
+        let _ = write!(
+            svg,
+            "<text x=\"{LEFT}\" y=\"48\">{subtitle}</text>\n\
              <text x=\"{LEFT}\" y=\"68\" fill=\"#555\">Each process has two bars: above what it sends (number: to \
              whom), waiting for the receiver included; below what it receives (number: from whom).</text>\n",
-            title = escape(&self.title),
             subtitle = escape(&self.subtitle),
         );
         self.lanes(&mut svg, bottom);
@@ -281,19 +250,6 @@ mod tests {
             end,
             bars,
         }
-    }
-
-    #[test]
-    fn times_read_well() {
-        assert_eq!([f64::NAN, f64::INFINITY, -f64::INFINITY].map(time), ["-"; 3]);
-        let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.099_999_6, 12.0, 4321.0].map(time);
-        assert_eq!(texts, ["0 s", "1.500 ns", "1.000 µs", "2.500 µs", "123.5 µs", "100.0 ms", "12.00 s", "4321 s"]);
-    }
-
-    #[test]
-    fn text_is_what_xml_can_have() {
-        assert_eq!(escape("a<b> & \"it's\" µ"), "a&lt;b&gt; &amp; \"it's\" µ");
-        assert_eq!(escape("\x1b[2J\0\r\u{ffff}"), "\\u{1b}[2J\\0\\r\\u{ffff}");
     }
 
     #[test]

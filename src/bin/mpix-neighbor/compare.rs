@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::generator::Generator;
+use crate::input::{Search, bytes, locality, microseconds, placement};
 use crate::matchings;
 use crate::ports::{self, Message};
-use crate::schedule::{Search, bytes, locality, placement};
 use crate::table::{Table, quotient};
 use crate::timing::timed;
 
@@ -85,12 +85,6 @@ pub struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A time in microseconds.
-pub fn microseconds(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|us| (0.0..=1e15).contains(us));
-    number.ok_or_else(|| "not a number of microseconds".into())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mpix_neighbor::util::cast::{to_int, to_usize, whole, whole_signed};
 
-use crate::chart::{FEW, escape};
+use crate::svg::{self, FEW, escape};
 
 /// A line through points.
 #[derive(Debug, Clone)]
@@ -97,14 +97,7 @@ impl Curves {
         let top = 64.0 + 18.0 * self.subtitles.len() as f64;
         let scale = Scale { top, x: (low, high), decades: most.log10().ceil() };
         let (width, height) = (LEFT + WIDTH + LEGEND, top + HEIGHT + 60.0);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#222\">\n\
-             <title>{title}</title>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
-             <text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{title}</text>\n",
-            title = escape(&self.title),
-        );
+        let mut svg = svg::head(width, height, LEFT, &self.title, None);
         for (i, line) in self.subtitles.iter().enumerate() {
             let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\">{}</text>", 50 + 18 * i, escape(line));
         }

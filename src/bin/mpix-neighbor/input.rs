@@ -1,14 +1,20 @@
-//! Input graphs: read from a file or made by a generator, as the command line says.
+//! Inputs as the command line gives them, for all commands: graphs, read from a file or made by a
+//! generator; parameters of a machine; nodes; numbers of bytes.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use mpix_neighbor::model::loggp::PRESETS;
+use mpix_neighbor::model::{FileError, Loggp};
+use mpix_neighbor::schedule::Tuning;
+use mpix_neighbor::topology::nodes::{Locality, Placement};
+use mpix_neighbor::util::cast::to_u32;
 
 use crate::failure::Failure;
 use crate::generator::Generator;
 use crate::problem::Problem;
 use crate::readers::{self, MAX_PROCESSES, Owners};
-use crate::text::{input_name, is_standard_input, printable, read};
+use crate::text::{input_name, is_standard_input, printable, read, shown};
 
 /// Formats of files.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -121,5 +127,80 @@ fn short(file: &Path) -> String {
     match file.file_name() {
         Some(name) if !is_standard_input(file) => printable(&name.to_string_lossy()),
         _ => input_name(file),
+    }
+}
+
+/// How much is done to find a good schedule.
+#[derive(Args)]
+pub struct Search {
+    /// Elementary steps that an algorithm's search may take, about 10^9 a second
+    #[arg(long, value_name = "STEPS", default_value_t = Tuning::default().budget)]
+    pub budget: u64,
+}
+
+pub fn placement(text: &str) -> Result<Placement, String> {
+    Placement::parse(text).ok_or_else(|| format!("not {}", Placement::TEXT))
+}
+
+/// The largest number of bytes that an option takes. All whole numbers up to it are exact.
+const MOST_BYTES: f64 = 1e15;
+
+/// A number of bytes, also with k, M or G behind it (powers of 1024).
+pub fn bytes(text: &str) -> Result<f64, String> {
+    let suffix = [('k', 1024.0), ('M', 1024.0 * 1024.0), ('G', 1024.0 * 1024.0 * 1024.0)];
+    let scaled = suffix.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
+    let (digits, factor) = scaled.unwrap_or((text, 1.0));
+    let number = digits.parse::<f64>().ok().map(|n| n * factor).filter(|n| (0.0..=MOST_BYTES).contains(n));
+    number.ok_or_else(|| "not a number of bytes, such as 4096 or 4k, up to 10^15".into())
+}
+
+/// A time in microseconds.
+pub fn microseconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|us| (0.0..=1e15).contains(us));
+    number.ok_or_else(|| "not a number of microseconds".into())
+}
+
+/// The nodes of all processes.
+pub fn locality(placement: &Placement, processes: usize) -> Result<Locality, Failure> {
+    if let Placement::Listed(names) = placement
+        && names.len() != processes
+    {
+        return Err(Failure::Usage(format!("--nodes names the nodes of {} processes, but there are {processes}", names.len())));
+    }
+    placement.locality(to_u32(processes)).map_err(Failure::Usage)
+}
+
+/// A preset's parameters, or a file's, as `option` names them.
+pub fn model(option: &str, name: &str) -> Result<Loggp, Failure> {
+    if let Some(model) = Loggp::preset(name) {
+        return Ok(model);
+    }
+    let file = Path::new(name);
+    let is_missing = |file: &Path| file.metadata().is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound);
+    if !is_standard_input(file) && is_missing(file) {
+        let names: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
+        return Err(Failure::Usage(format!("{option} {name} is neither a file nor one of {}", names.join(", "))));
+    }
+    let wrong = |e: FileError| {
+        let e = match e {
+            FileError::Form { line, text } => FileError::Form { line, text: shown(&text) },
+            FileError::UnknownKey { line, key } => FileError::UnknownKey { line, key: shown(&key) },
+            FileError::Value { line, key, value, wanted } => FileError::Value { line, key, value: shown(&value), wanted },
+            other => other,
+        };
+        Failure::Run(format!("{}: {e}", input_name(file)))
+    };
+    read(file)?.parse().map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_bytes() {
+        let read = |text| bytes(text).ok();
+        assert_eq!(["0", "4096", "4k", "1.5M", "2G"].map(read), [0.0, 4096.0, 4096.0, 1_572_864.0, 2_147_483_648.0].map(Some));
+        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99", "1e15G"].map(read), [None; 8]);
     }
 }

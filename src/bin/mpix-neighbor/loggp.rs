@@ -7,7 +7,7 @@ use mpix_neighbor::util::cast::whole;
 use clap::Args;
 
 use crate::failure::Failure;
-use crate::schedule::bytes;
+use crate::input::bytes;
 
 /// Measure the LogGP parameters of the machine, between process 0 and one on another node, or
 /// process 1: mpirun -n 2 mpix-neighbor loggp

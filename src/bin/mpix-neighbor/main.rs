@@ -35,6 +35,7 @@ mod readers;
 mod schedule;
 mod selftest;
 mod sparse;
+mod svg;
 mod table;
 mod text;
 mod timing;

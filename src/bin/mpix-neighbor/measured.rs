@@ -125,7 +125,7 @@ mod compared {
 
         let failed = |e: Box<mpix_neighbor::error::Error>| Failure::Run(e.to_string());
         if let Some(name) = arguments.loggp.first() {
-            return Ok(Some((name.clone(), crate::schedule::model("--loggp", name)?)));
+            return Ok(Some((name.clone(), crate::input::model("--loggp", name)?)));
         }
         if let Some(machine) = SparseHints::from_environment(env, text).map_err(failed)?.loggp {
             return Ok(Some((format!("MPIX_LOGGP = {}", env("MPIX_LOGGP").unwrap_or_default()), machine)));
@@ -193,7 +193,7 @@ mod compared {
         if session.rank() != 0 {
             return Ok(String::new());
         }
-        let machine = said.or_else(|| found.map(|f| (between(f.peer, f.other_node), rounded(&f.parameters.loggp))));
+        let machine = said.or_else(|| found.map(|f| (between(f.peer, f.other_node), to_picoseconds(&f.parameters.loggp))));
         let Some((model, machine)) = machine else { unreachable!("process 0 has the parameters, or has measured them") };
         let report = Report {
             library: session.library(),
@@ -212,8 +212,8 @@ mod compared {
         format!("measured between processes 0 and {peer} on {} node", if other_node { "another" } else { "the same" })
     }
 
-    /// To a picosecond: no more of what is measured means anything.
-    fn rounded(machine: &Loggp) -> Loggp {
+    /// Rounds times: no more digits of what is measured mean anything.
+    fn to_picoseconds(machine: &Loggp) -> Loggp {
         let round = |us: f64| (us * 1e6).round() / 1e6;
         Loggp {
             latency: round(machine.latency),
@@ -275,7 +275,7 @@ mod compared {
                 eager: u64::MAX,
                 sharing: Sharing::UNKNOWN,
             };
-            let report = report(&rounded(&machine));
+            let report = report(&to_picoseconds(&machine));
             let text = report.text();
             assert!(text.starts_with("6 messages of 100 B from each process"), "{text}");
             assert!(text.contains("median of 2 batches of 1 exchange;") && text.contains("; Some MPI\n"), "{text}");

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use mpix_neighbor::util::cast::{to_int, whole_signed};
 
-use crate::chart::{escape, time};
+use crate::svg::{self, escape};
+use crate::text::time;
 
 /// One measured quantity.
 #[derive(Debug, Clone)]
@@ -88,13 +89,7 @@ impl Plot {
         let x = |bytes: f64| LEFT + WIDTH * across.part(bytes);
         let y = |us: f64| top + HEIGHT * (1.0 - up.part(us)).clamp(0.0, 1.0);
         let (right, bottom) = (LEFT + WIDTH, top + HEIGHT);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#222\">\n\
-             <title>{title}</title>\n<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
-             <text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{title}</text>\n",
-            title = escape(&self.title),
-        );
+        let mut svg = svg::head(width, height, LEFT, &self.title, None);
         for (i, line) in self.subtitles.iter().enumerate() {
             let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" fill=\"#555\">{}</text>", 48.0 + 18.0 * i as f64, escape(line));
         }

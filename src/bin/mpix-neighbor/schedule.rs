@@ -1,11 +1,10 @@
 //! `mpix-neighbor schedule`: the schedule that each algorithm builds for one graph.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mpix_neighbor::model::loggp::PRESETS;
-use mpix_neighbor::model::{FileError, Loggp, Options, Run, bytes_of, simulate};
+use mpix_neighbor::model::{Options, Run, bytes_of, simulate};
 use mpix_neighbor::schedule::rounds::ratio;
 use mpix_neighbor::schedule::{
     ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, schedules_on_nodes, world_schedules_on,
@@ -14,16 +13,16 @@ use mpix_neighbor::topology::nodes::{Locality, Placement};
 use mpix_neighbor::util::cast::to_u32;
 use serde::Serialize;
 
-use crate::chart::{Bar, Chart, MAX_LANES, time};
+use crate::chart::{Bar, Chart, MAX_LANES};
 use crate::export::Export;
 use crate::failure::Failure;
-use crate::input::Source;
+use crate::input::{Search, Source, bytes, locality, model, placement};
 use crate::output;
 use crate::parameters::Parameters;
 use crate::ports;
 use crate::problem::Problem;
 use crate::table::Table;
-use crate::text::{input_name, is_standard_input, read, shown};
+use crate::text::time;
 use crate::timing::timed;
 
 /// Show what each algorithm makes of a graph: rounds, messages, costs, and the run under the LogGP
@@ -108,34 +107,10 @@ enum Duplex {
     Half,
 }
 
-/// How much is done to find a good schedule.
-#[derive(Args)]
-pub struct Search {
-    /// Elementary steps that an algorithm's search may take, about 10^9 a second
-    #[arg(long, value_name = "STEPS", default_value_t = Tuning::default().budget)]
-    pub budget: u64,
-}
-
 fn algorithm(name: &str) -> Result<Algorithm, String> {
     let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
     let entry = ALGORITHMS.iter().find(|e| e.name == name);
     entry.map(|e| e.algorithm).ok_or_else(|| format!("not one of {}", names.join(", ")))
-}
-
-pub fn placement(text: &str) -> Result<Placement, String> {
-    Placement::parse(text).ok_or_else(|| format!("not {}", Placement::TEXT))
-}
-
-/// The largest number of bytes that an option takes. All whole numbers up to it are exact.
-const MOST_BYTES: f64 = 1e15;
-
-/// A number of bytes, also with k, M or G behind it (powers of 1024).
-pub fn bytes(text: &str) -> Result<f64, String> {
-    let suffix = [('k', 1024.0), ('M', 1024.0 * 1024.0), ('G', 1024.0 * 1024.0 * 1024.0)];
-    let scaled = suffix.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
-    let (digits, factor) = scaled.unwrap_or((text, 1.0));
-    let number = digits.parse::<f64>().ok().map(|n| n * factor).filter(|n| (0.0..=MOST_BYTES).contains(n));
-    number.ok_or_else(|| "not a number of bytes, such as 4096 or 4k, up to 10^15".into())
 }
 
 /// A number between 0 and 1.
@@ -275,39 +250,6 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         return Ok(String::new());
     }
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
-}
-
-/// The nodes of all processes.
-pub fn locality(placement: &Placement, processes: usize) -> Result<Locality, Failure> {
-    if let Placement::Listed(names) = placement
-        && names.len() != processes
-    {
-        return Err(Failure::Usage(format!("--nodes names the nodes of {} processes, but there are {processes}", names.len())));
-    }
-    placement.locality(to_u32(processes)).map_err(Failure::Usage)
-}
-
-/// A preset's parameters, or a file's, as `option` names them.
-pub fn model(option: &str, name: &str) -> Result<Loggp, Failure> {
-    if let Some(model) = Loggp::preset(name) {
-        return Ok(model);
-    }
-    let file = Path::new(name);
-    let is_missing = |file: &Path| file.metadata().is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound);
-    if !is_standard_input(file) && is_missing(file) {
-        let names: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
-        return Err(Failure::Usage(format!("{option} {name} is neither a file nor one of {}", names.join(", "))));
-    }
-    let wrong = |e: FileError| {
-        let e = match e {
-            FileError::Form { line, text } => FileError::Form { line, text: shown(&text) },
-            FileError::UnknownKey { line, key } => FileError::UnknownKey { line, key: shown(&key) },
-            FileError::Value { line, key, value, wanted } => FileError::Value { line, key, value: shown(&value), wanted },
-            other => other,
-        };
-        Failure::Run(format!("{}: {e}", input_name(file)))
-    };
-    read(file)?.parse().map_err(wrong)
 }
 
 /// The schedules of all processes, and what one process needs to make its own, in microseconds.
@@ -500,13 +442,6 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_of_bytes() {
-        let read = |text| bytes(text).ok();
-        assert_eq!(["0", "4096", "4k", "1.5M", "2G"].map(read), [0.0, 4096.0, 4096.0, 1_572_864.0, 2_147_483_648.0].map(Some));
-        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99", "1e15G"].map(read), [None; 8]);
-    }
 
     #[test]
     fn ranges_of_lanes() {

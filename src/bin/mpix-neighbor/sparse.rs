@@ -11,14 +11,13 @@ use mpix_neighbor::model::{Load, Loggp, Network, PRESETS, PROTOCOLS, predict_exc
 use mpix_neighbor::util::cast::whole;
 use serde::Serialize;
 
-use crate::chart::time;
-use crate::compare::microseconds;
 use crate::curves::{Curve, Curves};
 use crate::failure::Failure;
+use crate::input::{bytes, microseconds, model};
 use crate::output;
 use crate::parameters::Parameters;
-use crate::schedule::{bytes, model};
 use crate::table::{Table, quotient};
+use crate::text::time;
 
 /// Predict the times of the protocols for dynamic sparse data exchange, and measure them: mpirun -n
 /// 4 mpix-neighbor sparse --compare

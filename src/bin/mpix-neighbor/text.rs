@@ -1,5 +1,5 @@
-//! Text from untrusted sources: files, of which as little as necessary is printed, and never
-//! anything that a terminal interprets.
+//! Text that is read and printed: files, which are untrusted, and of which as little as necessary
+//! is printed, and never anything that a terminal interprets; times.
 
 use std::fs::File;
 use std::io::Read;
@@ -42,6 +42,26 @@ pub fn shown(text: &str) -> String {
         Some(_) => line.chars().take(MOST_SHOWN - 3).chain("...".chars()).collect(),
         None => line,
     }
+}
+
+/// A unit in which a time is legible, as (seconds, name).
+pub fn unit(seconds: f64) -> (f64, &'static str) {
+    [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")].into_iter().find(|u| seconds >= u.0).unwrap_or((1e-9, "ns"))
+}
+
+/// A time with three or four figures and its unit; `-` for what is no number.
+pub fn time(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "-".into();
+    }
+    if seconds <= 0.0 {
+        return "0 s".into();
+    }
+    // a value that rounds up to 1000 belongs to the next unit
+    let (of, name) = unit(seconds * 1.0005);
+    let value = seconds / of;
+    let digits = [9.9995, 99.995, 999.95].iter().filter(|&&limit| value < limit).count();
+    format!("{value:.digits$} {name}")
 }
 
 /// The name of an input in errors.
@@ -138,6 +158,13 @@ mod tests {
             assert!(text.chars().count() <= MOST_SHOWN && text.chars().all(|c| !c.is_control()), "{text}");
         }
         assert!(shown(&"x".repeat(999)).ends_with("xxx..."));
+    }
+
+    #[test]
+    fn times_read_well() {
+        assert_eq!([f64::NAN, f64::INFINITY, -f64::INFINITY].map(time), ["-"; 3]);
+        let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.099_999_6, 12.0, 4321.0].map(time);
+        assert_eq!(texts, ["0 s", "1.500 ns", "1.000 µs", "2.500 µs", "123.5 µs", "100.0 ms", "12.00 s", "4321 s"]);
     }
 
     /// 65 MiB of zeros are more than a file of 64 kB should hold; a text of the usual kind is not.
