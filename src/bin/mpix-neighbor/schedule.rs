@@ -234,7 +234,8 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         let trace = arguments.chart.is_some();
         let options = Options { window: arguments.window, half_duplex, trace, ..Options::default() };
         let run = simulate(&schedules, &|p, block| bytes_of(&problem.world, arguments.unit.into(), p, block), &model, &options)?;
-        report.algorithms.push(figures(entry, &problem, &schedules, &tuning, arguments.unit, bound, run.total, scheduling_us));
+        let made = Made { entry, schedules: &schedules, predicted_us: run.total, scheduling_us };
+        report.algorithms.push(figures(&problem, &tuning, f64::from(arguments.unit), bound, &made));
         if let Some((_, export)) = &mut export {
             export.push(entry.name, &schedules);
         }
@@ -289,17 +290,19 @@ fn fastest<T>(body: impl Fn() -> T) -> (T, f64) {
     (result, us)
 }
 
-#[allow(clippy::too_many_arguments)]
-fn figures(
-    entry: &Entry,
-    problem: &Problem,
-    schedules: &[Schedule],
-    tuning: &Tuning,
-    unit: u32,
-    bound: f64,
+/// The schedules of an algorithm for all processes.
+struct Made<'a> {
+    entry: &'a Entry,
+    schedules: &'a [Schedule],
+    /// Time of their run under the LogGP model.
     predicted_us: f64,
+    /// Time in which a process makes its own.
     scheduling_us: f64,
-) -> Figures {
+}
+
+/// `unit`: bytes of a unit of weight; `bound`: lower bound of the cost, in units.
+fn figures(problem: &Problem, tuning: &Tuning, unit: f64, bound: f64, made: &Made) -> Figures {
+    let &Made { entry, schedules, predicted_us, scheduling_us } = made;
     let parts = schedules.iter().flat_map(Schedule::ops).filter(|op| matches!(op, Op::Send { part, .. } if !part.is_whole()));
     let mut rounds: Vec<u32> = schedules.iter().flat_map(sending_rounds).collect();
     rounds.sort_unstable();
@@ -314,7 +317,7 @@ fn figures(
         messages: schedules.iter().map(Schedule::messages).sum(),
         pieces: parts.count(),
         rounds_of_a_process: schedules.iter().map(Schedule::rounds).max().unwrap_or(0),
-        cost_bytes: cost.map(|c| c * f64::from(unit)),
+        cost_bytes: cost.map(|c| c * unit),
         cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)).filter(|r| r.is_finite()),
         predicted_us,
         scheduling_us,
