@@ -36,6 +36,9 @@ pub struct Binding {
     pub argument: String,
 }
 
+/// How C is given an array whose form Fortran describes.
+const DESCRIPTOR: &str = "const CFI_cdesc_t *";
+
 /// The parameter after a buffer that tells C whether it is known to have no gaps.
 pub fn dense(buffer: &str) -> String {
     format!("{buffer}_is_dense")
@@ -51,6 +54,72 @@ struct Rules<'h> {
 pub fn bind(function: &Item, header: &Header) -> Vec<Binding> {
     let rules = Rules { function, header };
     function.params.iter().map(|p| rules.bind(p)).collect()
+}
+
+/// A variable, or an array, of what C has too: its address is handed on.
+fn same(p: &Param, fortran: impl Into<String>, shape: &str, c: &str, argument: impl Into<String>) -> Binding {
+    Binding {
+        fortran: Some((fortran.into(), format!("{}{shape}", p.name))),
+        glue: Some(format!("{c}{}", p.name)),
+        argument: argument.into(),
+        ..Binding::default()
+    }
+}
+
+fn array(p: &Param, fortran: &str, c: &str) -> Binding {
+    same(p, fortran, "(*)", c, &p.name)
+}
+
+/// An array of any rank. C is given `name_`, which `convert` makes, and the function `end` ends.
+fn any_rank(p: &Param, fortran: impl Into<String>, convert: &str, end: Option<&str>) -> Binding {
+    let n = &p.name;
+    Binding {
+        before: format!("mpixf_buffer {n}_ = {convert};"),
+        after: end.map_or(String::new(), |end| format!("{end}(&{n}_);")),
+        ..same(p, fortran, "(..)", DESCRIPTOR, format!("{n}_.address"))
+    }
+}
+
+/// Makes an array without gaps.
+fn copied(p: &Param) -> String {
+    format!("mpixf_copied({}, 0, NULL)", p.name)
+}
+
+/// The number of a parameter's datatypes.
+fn degree_of(p: &Param) -> &'static str {
+    if p.name == "sendtypes" { "outdegree_" } else { "indegree_" }
+}
+
+/// MPI_UNWEIGHTED is a scalar in one MPI's module, an array in others: an array of any rank
+/// takes both.
+fn weights(p: &Param) -> Option<Binding> {
+    if !["sourceweights", "targetweights"].contains(&p.name.as_str()) {
+        return None;
+    }
+    match p.c_type.as_str() {
+        "int *" => Some(any_rank(p, "integer(c_int), intent(inout)", &copied(p), Some("mpixf_give_back"))),
+        "const int *" => Some(any_rank(p, "integer(c_int), intent(in)", &copied(p), Some("mpixf_drop"))),
+        _ => None,
+    }
+}
+
+fn scalar(p: &Param) -> Option<Binding> {
+    let n = p.name.as_str();
+    Some(match (p.c_type.as_str(), n) {
+        ("int", _) => same(p, "integer(c_int), intent(in)", "", "const MPI_Fint *", format!("*{n}")),
+        ("MPI_Count", _) => same(p, "integer(MPI_COUNT_KIND), intent(in)", "", "const MPI_Count *", format!("*{n}")),
+        // no default logical is known to C: a Fortran procedure stands between
+        ("int *", "flag" | "weighted") => same(p, "{logical}, intent(out)", "", "MPI_Fint *", n),
+        (
+            "int *",
+            "major" | "minor" | "patch" | "errorclass" | "indegree" | "outdegree" | "resultlen" | "nmessages" | "source"
+            | "outcount",
+        ) => same(p, "integer(c_int), intent(out)", "", "MPI_Fint *", n),
+        ("MPI_Count *", "nelements" | "count") => same(p, "integer(MPI_COUNT_KIND), intent(out)", "", "MPI_Count *", n),
+        ("void *", "context") => same(p, "type(c_ptr), value", "", "void *", n),
+        ("void **", "data") => same(p, "type(c_ptr), intent(out)", "", "void **", n),
+        _ => return None,
+    })
 }
 
 impl Rules<'_> {
@@ -70,179 +139,159 @@ impl Rules<'_> {
         is_buffer && (self.is_started() && p.name != "context" || p.name == "base" || p.name == "result")
     }
 
+    /// Binds a parameter by the first rule that knows it.
     fn bind(&self, p: &Param) -> Binding {
-        let header = self.header;
-        let (ty, n) = (p.c_type.as_str(), p.name.as_str());
-        // a variable, or an array of what C has too: its address is handed on
-        let same = |fortran: &str, intent: &str, shape: &str, c: &str, argument: String| Binding {
-            fortran: Some((format!("{fortran}, {intent}"), format!("{n}{shape}"))),
-            glue: Some(format!("{c}{n}")),
-            argument,
-            ..Binding::default()
-        };
-        let array = |fortran: &str, intent: &str, c: &str| same(fortran, intent, "(*)", c, n.to_owned());
-        // one that C has otherwise: `name_` is what C is given
-        let other = |fortran: &str, shape: &str, c: &str, argument: String, before: String| Binding {
-            before,
-            ..same(fortran, "", shape, c, argument)
-        };
-        let (count, address) = ("integer(MPI_COUNT_KIND)", "integer(MPI_ADDRESS_KIND)");
-        let columns = |fortran: &str| Binding {
-            before: format!("mpixf_buffer {n}_ = mpixf_copied({n}, 0, NULL);"),
-            after: format!("mpixf_drop(&{n}_);"),
-            ..same(fortran, "intent(in)", "(..)", "const CFI_cdesc_t *", format!("{n}_.address"))
-        };
-        let mut b = match (ty, n) {
+        let bound = (self.string(p))
+            .or_else(|| self.index(p))
+            .or_else(|| weights(p))
+            .or_else(|| self.columns(p))
+            .or_else(|| self.array(p))
+            .or_else(|| self.buffer(p))
+            .or_else(|| scalar(p))
+            .or_else(|| self.by_type(p));
+        bound.unwrap_or_else(|| {
+            let (function, ty, n) = (&self.function.name, &p.c_type, &p.name);
+            panic!("{function}: parameter `{ty} {n}` has no place in bindings/src/fortran/binding.rs")
+        })
+    }
+
+    fn string(&self, p: &Param) -> Option<Binding> {
+        Some(match (p.c_type.as_str(), p.name.as_str()) {
             // the length of a Fortran string goes with it
             ("int", "length") if self.has("string") => Binding { argument: "string_.length".into(), ..Binding::default() },
-            ("char *", "string") => {
-                let before = "mpixf_text string_ = mpixf_text_room(string);".to_owned();
-                let mut b = other("character(len=*)", "", "const CFI_cdesc_t *", "string_.text".into(), before);
-                b.after = "mpixf_text_end(&string_, code);".into();
-                b
-            }
-            // messages and neighbors count from 1 in Fortran
-            ("int", "index") => same("integer(c_int)", "intent(in)", "", "const MPI_Fint *", "mpixf_from_one(*index)".into()),
-            // which request has ended, also if it has failed
-            ("int *", "index") if self.has("requests") => {
-                let mut b = same("integer(c_int)", "intent(out)", "", "MPI_Fint *", "index".into());
-                b.before = "*index = MPI_UNDEFINED;".into();
-                b.after = "mpixf_to_one(1, index);".into();
-                b
+            ("char *", "string") => Binding {
+                before: "mpixf_text string_ = mpixf_text_room(string);".into(),
+                after: "mpixf_text_end(&string_, code);".into(),
+                ..same(p, "character(len=*)", "", DESCRIPTOR, "string_.text")
+            },
+            _ => return None,
+        })
+    }
+
+    /// Numbers of messages, neighbors and requests, which count from 1 in Fortran.
+    fn index(&self, p: &Param) -> Option<Binding> {
+        let (other, to_one, before) = match (p.c_type.as_str(), p.name.as_str()) {
+            ("int", "index") => {
+                return Some(same(p, "integer(c_int), intent(in)", "", "const MPI_Fint *", "mpixf_from_one(*index)"));
             }
             ("int *", "index") => {
-                let mut b = same("integer(c_int)", "intent(out)", "", "MPI_Fint *", "index".into());
-                b.on_success = "mpixf_to_one(1, index);".into();
-                b
-            }
-            ("int *", "indices") if self.has("requests") => {
-                let mut b = array("integer(c_int)", "intent(inout)", "MPI_Fint *");
-                b.before = "*outcount = 0;".into();
-                b.after = "mpixf_to_one(*outcount, indices);".into();
-                b
+                let index = same(p, "integer(c_int), intent(out)", "", "MPI_Fint *", "index");
+                (index, "mpixf_to_one(1, index);", "*index = MPI_UNDEFINED;")
             }
             ("int *", "indices") => {
-                let mut b = array("integer(c_int)", "intent(inout)", "MPI_Fint *");
-                b.on_success = "mpixf_to_one(*outcount, indices);".into();
-                b
+                let indices = array(p, "integer(c_int), intent(inout)", "MPI_Fint *");
+                (indices, "mpixf_to_one(*outcount, indices);", "*outcount = 0;")
             }
-            ("int", _) => same("integer(c_int)", "intent(in)", "", "const MPI_Fint *", format!("*{n}")),
-            ("MPI_Count", _) => same(count, "intent(in)", "", "const MPI_Count *", format!("*{n}")),
-            // no default logical is known to C: a Fortran procedure stands between
-            ("int *", "flag" | "weighted") => same("{logical}", "intent(out)", "", "MPI_Fint *", n.into()),
-            // MPI_UNWEIGHTED is a scalar in one MPI's module, an array in others: an array of any
-            // rank takes both
-            ("const int *" | "int *", "sourceweights" | "targetweights") => {
-                let (intent, back) =
-                    if ty == "int *" { ("intent(inout)", "mpixf_give_back") } else { ("intent(in)", "mpixf_drop") };
-                let (integer, c) = (format!("integer(c_int), {intent}"), "const CFI_cdesc_t *");
-                let mut b = other(
-                    &integer,
-                    "(..)",
-                    c,
-                    format!("{n}_.address"),
-                    format!("mpixf_buffer {n}_ = mpixf_copied({n}, 0, NULL);"),
-                );
-                b.after = format!("{back}(&{n}_);");
-                b
+            _ => return None,
+        };
+        Some(match self.has("requests") {
+            // which request has ended, also if it has failed
+            true => Binding { before: before.into(), after: to_one.into(), ..other },
+            false => Binding { on_success: to_one.into(), ..other },
+        })
+    }
+
+    /// One column for each field, in an array of any rank: a generic name would not take two
+    /// dimensions for one.
+    fn columns(&self, p: &Param) -> Option<Binding> {
+        let n = p.name.as_str();
+        let columns = |fortran: &str| any_rank(p, format!("{fortran}, intent(in)"), &copied(p), Some("mpixf_drop"));
+        Some(match (p.c_type.as_str(), n) {
+            _ if !self.has("nfields") => return None,
+            ("const int *", "sendcounts" | "recvcounts") => columns("integer(c_int)"),
+            ("const MPI_Count *", "sendcounts" | "recvcounts") => columns("integer(MPI_COUNT_KIND)"),
+            ("const MPI_Aint *", "senddispls" | "recvdispls") => columns("integer(MPI_ADDRESS_KIND)"),
+            ("const MPI_Datatype *", "sendtypes" | "recvtypes") => {
+                let types = columns("{MPI_Datatype}");
+                let of = format!("mpixf_types_of(&{n}_in_c_, {n}_.address, {}, *nfields);", degree_of(p));
+                Binding {
+                    before: format!("{}\nmpixf_types {n}_in_c_;\n{of}", types.before),
+                    after: format!("{}\nmpixf_types_end(&{n}_in_c_);", types.after),
+                    argument: format!("{n}_in_c_.types"),
+                    ..types
+                }
             }
-            // one column for each field, in an array of any rank: a generic name would not take two
-            // dimensions for one
-            ("const int *", "sendcounts" | "recvcounts") if self.has("nfields") => columns("integer(c_int)"),
-            ("const MPI_Count *", "sendcounts" | "recvcounts") if self.has("nfields") => columns(count),
-            ("const MPI_Aint *", "senddispls" | "recvdispls") if self.has("nfields") => columns(address),
-            ("const MPI_Datatype *", "sendtypes" | "recvtypes") if self.has("nfields") => {
-                let degree = if n == "sendtypes" { "outdegree_" } else { "indegree_" };
-                let mut b = columns("{MPI_Datatype}");
-                b.before += &format!("\nmpixf_types {n}_in_c_;\nmpixf_types_of(&{n}_in_c_, {n}_.address, {degree}, *nfields);");
-                b.after += &format!("\nmpixf_types_end(&{n}_in_c_);");
-                b.argument = format!("{n}_in_c_.types");
-                b
-            }
+            _ => return None,
+        })
+    }
+
+    /// Arrays that are written are inout: a copy that the compiler makes of one with gaps holds
+    /// what is not written too. Any of those of messages may be left out.
+    fn array(&self, p: &Param) -> Option<Binding> {
+        let (ty, n) = (p.c_type.as_str(), p.name.as_str());
+        let of_messages = self.has("maxmessages");
+        Some(match (ty, n) {
             ("const int *", "sources" | "targets" | "sendcounts" | "recvcounts" | "senddispls" | "recvdispls") => {
-                array("integer(c_int)", "intent(in)", "const MPI_Fint *")
+                array(p, "integer(c_int), intent(in)", "const MPI_Fint *")
             }
-            ("const MPI_Count *", "sendcounts" | "recvcounts") => array(count, "intent(in)", "const MPI_Count *"),
-            ("const MPI_Aint *", "senddispls" | "recvdispls") => array(address, "intent(in)", "const MPI_Aint *"),
-            // arrays that are written are inout: a copy that the compiler makes of one with gaps
-            // holds what is not written too. Any of these may be left out
-            ("int *", "sources" | "counts" | "displs") if self.has("maxmessages") => {
-                array("integer(c_int)", "intent(inout), optional", "MPI_Fint *")
+            ("const MPI_Count *", "sendcounts" | "recvcounts") => {
+                array(p, "integer(MPI_COUNT_KIND), intent(in)", "const MPI_Count *")
             }
-            ("MPI_Count *", "counts") if self.has("maxmessages") => array(count, "intent(inout), optional", "MPI_Count *"),
-            ("MPI_Aint *", "displs") if self.has("maxmessages") => array(address, "intent(inout), optional", "MPI_Aint *"),
-            ("int *", "sources" | "targets") => array("integer(c_int)", "intent(inout)", "MPI_Fint *"),
-            (
-                "int *",
-                "major" | "minor" | "patch" | "errorclass" | "indegree" | "outdegree" | "resultlen" | "nmessages" | "source"
-                | "outcount",
-            ) => same("integer(c_int)", "intent(out)", "", "MPI_Fint *", n.into()),
-            ("MPI_Count *", "nelements" | "count") => same(count, "intent(out)", "", "MPI_Count *", n.into()),
-            ("const MPI_Aint *", "indices") => array(address, "intent(in)", "const MPI_Aint *"),
-            ("const void *" | "void *", "sendbuf" | "recvbuf" | "base" | "origin" | "compare" | "result") => {
-                // where one buffer is kept, no procedure stands between that could look
-                let is_examined = !self.function.params.iter().any(|p| self.is_kept(p));
-                let copied = format!("mpixf_copied({n}, {}, MPI_IN_PLACE)", if is_examined { dense(n) } else { "0".into() });
-                let (asynchronous, convert, end) = match (self.is_kept(p), ty) {
-                    (true, _) => (", asynchronous", format!("mpixf_direct({n})"), ""),
-                    (false, "void *") => ("", copied, "mpixf_give_back"),
-                    (false, _) => ("", copied, "mpixf_drop"),
-                };
-                let intent = if ty == "const void *" { ", intent(in)" } else { "" };
-                let c = "const CFI_cdesc_t *";
-                let mut b = other(
-                    &format!("type(*){intent}{asynchronous}"),
-                    "(..)",
-                    c,
-                    format!("{n}_.address"),
-                    format!("mpixf_buffer {n}_ = {convert};"),
-                );
-                if !end.is_empty() {
-                    b.after = format!("{end}(&{n}_);");
-                }
-                if is_examined {
-                    b.is_examined = true;
-                    b.glue = Some(format!("{c}{n}, int {}", dense(n)));
-                }
-                b
+            ("const MPI_Aint *", "senddispls" | "recvdispls" | "indices") => {
+                array(p, "integer(MPI_ADDRESS_KIND), intent(in)", "const MPI_Aint *")
             }
+            ("int *", "sources" | "counts" | "displs") if of_messages => {
+                array(p, "integer(c_int), intent(inout), optional", "MPI_Fint *")
+            }
+            ("MPI_Count *", "counts") if of_messages => {
+                array(p, "integer(MPI_COUNT_KIND), intent(inout), optional", "MPI_Count *")
+            }
+            ("MPI_Aint *", "displs") if of_messages => {
+                array(p, "integer(MPI_ADDRESS_KIND), intent(inout), optional", "MPI_Aint *")
+            }
+            ("int *", "sources" | "targets") => array(p, "integer(c_int), intent(inout)", "MPI_Fint *"),
             // addresses, as MPI_Get_address gives them
             ("const void *const *" | "void *const *", "sendbufs" | "recvbufs") => {
-                same(address, "intent(in)", "(*)", "const MPI_Aint *", format!("({ty}){n}"))
+                same(p, "integer(MPI_ADDRESS_KIND), intent(in)", "(*)", "const MPI_Aint *", format!("({ty}){n}"))
             }
-            ("const MPI_Datatype *", "sendtypes" | "recvtypes") => {
-                let degree = if n == "sendtypes" { "outdegree_" } else { "indegree_" };
-                let mut b = same("{MPI_Datatype}", "intent(in)", "(*)", "const MPI_Fint *", format!("{n}_.types"));
-                b.before = format!("mpixf_types {n}_;\nmpixf_types_of(&{n}_, {n}, {degree}, 1);");
-                b.after = format!("mpixf_types_end(&{n}_);");
-                b
-            }
-            ("void *", "context") => same("type(c_ptr)", "value", "", "void *", n.into()),
-            ("void **", "data") => same("type(c_ptr)", "intent(out)", "", "void **", n.into()),
-            _ => {
-                if let Some((_, short)) = HANDLES.iter().find(|(handle, _)| *handle == ty) {
-                    same(&format!("{{{ty}}}"), "intent(in)", "", "const MPI_Fint *", format!("MPI_{short}_f2c(*{n})"))
-                } else if header.opaque.iter().any(|(o, _)| o == ty) {
-                    same(&format!("type({ty})"), "intent(in)", "", &format!("const {ty} *"), format!("*{n}"))
-                } else if let Some((o, _)) = header.opaque.iter().find(|(o, _)| format!("{o} *") == ty) {
-                    let shape = if n == "requests" { "(*)" } else { "" };
-                    same(&format!("type({o})"), "intent(inout)", shape, &format!("{o} *"), n.into())
-                } else if let Some(s) =
-                    header.structs.iter().map(|s| &s.name).find(|s| ty.trim_start_matches("const ") == format!("{s} *"))
-                {
-                    let intent = if ty.starts_with("const ") { "intent(in)" } else { "intent(out)" };
-                    same(&format!("type({s})"), intent, "", ty, n.into())
-                } else if header.callbacks.iter().any(|c| c.name == ty) {
-                    same(&format!("procedure({ty})"), "", "", &format!("{ty} "), n.into())
-                } else {
-                    panic!("{}: parameter `{ty} {n}` has no place in bindings/src/fortran/binding.rs", self.function.name)
-                }
-            }
-        };
-        if let Some((ty, _)) = &mut b.fortran {
-            *ty = ty.trim_end_matches([',', ' ']).to_owned();
+            ("const MPI_Datatype *", "sendtypes" | "recvtypes") => Binding {
+                before: format!("mpixf_types {n}_;\nmpixf_types_of(&{n}_, {n}, {}, 1);", degree_of(p)),
+                after: format!("mpixf_types_end(&{n}_);"),
+                ..same(p, "{MPI_Datatype}, intent(in)", "(*)", "const MPI_Fint *", format!("{n}_.types"))
+            },
+            _ => return None,
+        })
+    }
+
+    fn buffer(&self, p: &Param) -> Option<Binding> {
+        let (is_const, n) = (p.c_type == "const void *", p.name.as_str());
+        let buffers = ["sendbuf", "recvbuf", "base", "origin", "compare", "result"];
+        if !is_const && p.c_type != "void *" || !buffers.contains(&n) {
+            return None;
         }
-        b
+        let intent = if is_const { ", intent(in)" } else { "" };
+        if self.is_kept(p) {
+            return Some(any_rank(p, format!("type(*){intent}, asynchronous"), &format!("mpixf_direct({n})"), None));
+        }
+        // where one buffer is kept, no procedure stands between that could look
+        let is_examined = !self.function.params.iter().any(|p| self.is_kept(p));
+        let convert = format!("mpixf_copied({n}, {}, MPI_IN_PLACE)", if is_examined { dense(n) } else { "0".into() });
+        let end = if is_const { "mpixf_drop" } else { "mpixf_give_back" };
+        let copied = any_rank(p, format!("type(*){intent}"), &convert, Some(end));
+        let glue = is_examined.then(|| format!("{DESCRIPTOR}{n}, int {}", dense(n))).or(copied.glue);
+        Some(Binding { glue, is_examined, ..copied })
+    }
+
+    /// Handles, structures and callbacks.
+    fn by_type(&self, p: &Param) -> Option<Binding> {
+        let (header, ty, n) = (self.header, p.c_type.as_str(), p.name.as_str());
+        if let Some((_, short)) = HANDLES.iter().find(|(handle, _)| *handle == ty) {
+            return Some(same(p, format!("{{{ty}}}, intent(in)"), "", "const MPI_Fint *", format!("MPI_{short}_f2c(*{n})")));
+        }
+        if let Some((o, _)) = header.opaque.iter().find(|(o, _)| o == ty) {
+            return Some(same(p, format!("type({o}), intent(in)"), "", &format!("const {o} *"), format!("*{n}")));
+        }
+        if let Some((o, _)) = header.opaque.iter().find(|(o, _)| format!("{o} *") == ty) {
+            let shape = if n == "requests" { "(*)" } else { "" };
+            return Some(same(p, format!("type({o}), intent(inout)"), shape, &format!("{o} *"), n));
+        }
+        let to = ty.trim_start_matches("const ");
+        if let Some(s) = header.structs.iter().map(|s| &s.name).find(|s| to == format!("{s} *")) {
+            let intent = if to == ty { "intent(out)" } else { "intent(in)" };
+            return Some(same(p, format!("type({s}), {intent}"), "", ty, n));
+        }
+        let is_callback = header.callbacks.iter().any(|c| c.name == ty);
+        is_callback.then(|| same(p, format!("procedure({ty})"), "", &format!("{ty} "), n))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::binding::{Binding, HANDLES, RENAMED, dense};
 use super::{Interface, glue_name, list};
-use crate::header::Item;
+use crate::header::{Header, Item};
 use crate::text;
 
 /// Columns of a line of free-form Fortran that every compiler reads.
@@ -98,12 +98,10 @@ fn procedure(f: &Item, bindings: &[Binding], name: &str, integers: bool) -> Stri
     out + &format!("  end subroutine {name}\n")
 }
 
-/// The module `mpix_neighbor`.
-pub fn module(interface: &Interface) -> String {
-    let header = interface.header();
-    let clashes = |name: &str| header.functions.iter().any(|f| f.name.eq_ignore_ascii_case(name));
-    let mut out = String::from(
-        "! Sparse (neighborhood) collective communication on any MPI: mpix_neighbor.h for Fortran.
+/// The operators that compare handles, and the names of their procedures.
+const OPERATORS: [(&str, &str); 2] = [("==", "equal"), ("/=", "differ")];
+
+const HEAD: &str = "! Sparse (neighborhood) collective communication on any MPI: mpix_neighbor.h for Fortran.
 !
 ! Generated from bindings/functions.toml by `make header`; do not edit.
 !
@@ -116,13 +114,32 @@ module mpix_neighbor
   implicit none
   private
 
-",
-    );
+";
+
+/// The module `mpix_neighbor`.
+pub fn module(interface: &Interface) -> String {
+    let header = interface.header();
+    let (interfaces, procedures) = interfaces(interface);
+    let declarations = [constants(header), structures(header), handles(header), callbacks(header), interfaces];
+    let definitions = [comparisons(header), procedures];
+    let out = format!("{HEAD}{}\ncontains\n{}\nend module mpix_neighbor\n", declarations.concat(), definitions.concat());
+    assert!(out.lines().all(|line| line.len() <= COLUMNS), "a line of the module is too long for Fortran");
+    out
+}
+
+fn constants(header: &Header) -> String {
+    let clashes = |name: &str| header.functions.iter().any(|f| f.name.eq_ignore_ascii_case(name));
+    let mut out = String::new();
     for (name, value, _) in &header.constants {
         let fortran = RENAMED.iter().find(|r| r.0 == name).map_or(name.as_str(), |r| r.1);
         assert!(!clashes(fortran), "constant {name} needs another name in Fortran, where {fortran} is a function too");
         writeln!(out, "  integer, parameter, public :: {fortran} = {value}").unwrap();
     }
+    out
+}
+
+fn structures(header: &Header) -> String {
+    let mut out = String::new();
     for structure in &header.structs {
         let name = &structure.name;
         writeln!(out, "\n  type, bind(C), public :: {name}").unwrap();
@@ -136,19 +153,30 @@ module mpix_neighbor
         }
         writeln!(out, "  end type {name}").unwrap();
     }
-    out += "\n  ! handles: a variable is null until a call sets it\n";
+    out
+}
+
+/// The types of the library's handles, which can be compared.
+fn handles(header: &Header) -> String {
+    let mut out = String::from("\n  ! handles: a variable is null until a call sets it\n");
     for (name, _) in &header.opaque {
         writeln!(out, "  type, bind(C), public :: {name}\n    type(c_ptr) :: MPIX_VAL = c_null_ptr\n  end type {name}").unwrap();
         writeln!(out, "  type({name}), parameter, public :: {}_NULL = {name}(c_null_ptr)\n", name.to_uppercase()).unwrap();
     }
     out += "  public :: operator(==), operator(/=)\n";
-    for (operator, procedure) in [("==", "equal"), ("/=", "differ")] {
+    for (operator, procedure) in OPERATORS {
         writeln!(out, "  interface operator({operator})").unwrap();
         for (name, _) in &header.opaque {
             writeln!(out, "    module procedure {procedure}_{}", name.trim_start_matches("MPIX_")).unwrap();
         }
         writeln!(out, "  end interface operator({operator})").unwrap();
     }
+    out
+}
+
+/// Interfaces of functions that a program passes.
+fn callbacks(header: &Header) -> String {
+    let mut out = String::new();
     for c in &header.callbacks {
         let dummies: Vec<String> = c.params.iter().map(|p| p.name.clone()).collect();
         writeln!(out, "\n  public :: {}\n  abstract interface", c.name).unwrap();
@@ -166,7 +194,12 @@ module mpix_neighbor
         }
         writeln!(out, "      integer(c_int) :: code\n    end function {}\n  end interface", c.name).unwrap();
     }
-    let mut procedures = String::new();
+    out
+}
+
+/// The interfaces of all functions, and the procedures that stand between some of them and C.
+fn interfaces(interface: &Interface) -> (String, String) {
+    let (mut out, mut procedures) = (String::new(), String::new());
     for (f, bindings) in interface.functions() {
         assert!(f.name.len() + "_f08".len() <= NAME, "{}: too long a name for Fortran", f.name);
         let has = |what: &str| bindings.iter().filter_map(|b| b.fortran.as_ref()).any(|(ty, _)| ty.contains(what));
@@ -195,9 +228,14 @@ module mpix_neighbor
             writeln!(out, "  end interface{}", if generic { format!(" {}", f.name) } else { String::new() }).unwrap();
         }
     }
-    out += "\ncontains\n";
+    (out, procedures)
+}
+
+/// The procedures that compare handles.
+fn comparisons(header: &Header) -> String {
+    let mut out = String::new();
     for (name, _) in &header.opaque {
-        for (operator, procedure) in [("==", "equal"), ("/=", "differ")] {
+        for (operator, procedure) in OPERATORS {
             let procedure = format!("{procedure}_{}", name.trim_start_matches("MPIX_"));
             write!(
                 out,
@@ -211,7 +249,5 @@ module mpix_neighbor
             .unwrap();
         }
     }
-    out = out + &procedures + "\nend module mpix_neighbor\n";
-    assert!(out.lines().all(|line| line.len() <= COLUMNS), "a line of the module is too long for Fortran");
     out
 }
