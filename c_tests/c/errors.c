@@ -1,24 +1,8 @@
 /* Bad input: the error class, the text with function, argument and value, the error handler, and
    that nothing was sent, written or lost. */
-#include "test.h"
-
-static int handled, handled_code;
-static void handler(MPI_Comm *comm, int *code, ...) {
-  (void)comm;
-  handled++;
-  handled_code = *code;
-}
+#include "handled.h"
 
 static MPI_Comm comm;
-
-/* the call failed, and the handler was called once with the code */
-static void expect(int line, int code, int class, const char *text) {
-  test_fails(line, comm, code, class, text);
-  CHECK(handled == 1 && handled_code == code, "line %d: handler called %d times", line, handled);
-  handled = 0;
-}
-#define HANDLED(call, class, text) expect(__LINE__, call, class, text)
-
 static int ring[2], me, n;
 
 static void set_ring(MPI_Comm c) {

@@ -5,25 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test.h"
-
-static int handled;
-static void handler(MPI_Comm *comm, int *code, ...) {
-  (void)comm;
-  (void)code;
-  handled++;
-}
+#include "handled.h"
 
 static MPI_Comm comm;
 static int me, n;
-
-/* the call failed, and the handler was called once */
-static void expect(int line, int code, int class, const char *text) {
-  test_fails(line, comm, code, class, text);
-  CHECK(handled == 1, "line %d: handler called %d times", line, handled);
-  handled = 0;
-}
-#define HANDLED(call, class, text) expect(__LINE__, call, class, text)
 
 static const MPIX_Loggp jaguar = {9.9, 1.75, 1.75, 3.4, 0.00058, 132 * 1024, 0};
 static const MPIX_Loggp intrepid = {4.29, 2.87, 2.87, 2.04, 0.00267, 12 * 1024, 0};

@@ -2,26 +2,12 @@
    argument and value, through the error handler of its communicator; the others end their exchange,
    get what the rest has sent, and the next exchange is as good as any. */
 #define _GNU_SOURCE
+#include "handled.h"
 #include "sparse.h"
 
 static int me, n, wrong_one;
 static MPI_Comm comm;
-static int handled, handled_code;
 
-static void handler(MPI_Comm *c, int *code, ...) {
-  (void)c;
-  handled++;
-  handled_code = *code;
-}
-
-/* the call failed, and the handler was called once with the code */
-static void expect(int line, MPI_Comm on, int code, int class, const char *text) {
-  test_fails(line, on, code, class, text);
-  CHECK(handled == 1 && handled_code == code, "line %d: handler called %d times", line, handled);
-  handled = 0;
-}
-#define HANDLED_ON(on, call, class, text) expect(__LINE__, on, call, class, text)
-#define HANDLED(call, class, text) HANDLED_ON(comm, call, class, text)
 /* of results there is no communicator */
 #define HANDLED_WORLD(call, class, text) HANDLED_ON(MPI_COMM_WORLD, call, class, text)
 
