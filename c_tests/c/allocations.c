@@ -85,7 +85,7 @@ static void sparse_exchanges(void) {
   for (int k = 1; k <= PROTOCOLS; k++) {
     /* auto comes last: it may try protocols, whose belongings are then there */
     int p = k % PROTOCOLS;
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     list l = list_of(&MIXED_LENGTHS, test_rank, 7, test_size), none = {0};
     size_t bytes = 0, entries = 0;
     for (int s = 0; s < test_size; s++) {

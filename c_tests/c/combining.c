@@ -60,20 +60,6 @@ static int set(int operations, int weight, int nulls, MPI_Info info, MPI_Comm co
   return MPIX_Neighborhood_set(operations, indegree, sources, w, outdegree, targets, w, info, comm);
 }
 
-static MPI_Info hint(const char *key, const char *value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, key, value);
-  return info;
-}
-
-static const char *described(int operation) {
-  static char text[2000];
-  int length;
-  OK(MPIX_Neighborhood_describe(operation, grid, sizeof text, text, &length));
-  return text;
-}
-
 /* how many messages a process sends by combining where all processes around it are there */
 static int full_messages(void) {
   int messages = 0;
@@ -87,7 +73,7 @@ static int full_messages(void) {
 static void check_messages(int operation, int expected) {
   char text[40];
   snprintf(text, sizeof text, "%d message%s;", expected, expected == 1 ? "" : "s");
-  CHECK(!forced || (strstr(described(operation), "schedule combining") && strstr(described(operation), text)), "%s is not in %s", text, described(operation));
+  CHECK(!forced || (strstr(test_described(operation, grid), "schedule combining") && strstr(test_described(operation, grid), text)), "%s is not in %s", text, test_described(operation, grid));
 }
 
 /* a cell of a process's own part of the field */
@@ -192,8 +178,8 @@ static void stencils(void) {
   exchange(3);
   /* as MPI gives it: no corners, nothing to combine */
   OK(MPIX_Neighborhood_set_topology(both, MPI_INFO_NULL, grid));
-  if (forced) CHECK(strstr(described(MPIX_NEIGHBOR_GATHER), "schedule combining"), "%s", described(MPIX_NEIGHBOR_GATHER));
-  MPI_Info promise = hint("mpix_whole_communicator", "true");
+  if (forced) CHECK(strstr(test_described(MPIX_NEIGHBOR_GATHER, grid), "schedule combining"), "%s", test_described(MPIX_NEIGHBOR_GATHER, grid));
+  MPI_Info promise = test_hint("mpix_whole_communicator", "true");
   edges = 0;
   offset(2, -1, 0), offset(0, 0, 0), offset(1, 1, 0), offset(2, -1, 0), offset(0, 0, -1), offset(1, 1, 0), offset(0, 0, 0), offset(-1, 0, 1), offset(0, 2, 2);
   OK(set(both, 0, 1, promise, grid));
@@ -284,7 +270,7 @@ static void refused(void) {
 static void verified(void) {
   int verify = -1;
   MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify);
-  MPI_Info info = hint("mpix_verify", "true");
+  MPI_Info info = test_hint("mpix_verify", "true");
   full();
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 0, 1, info, grid));
   MPI_Info_free(&info);
@@ -314,18 +300,18 @@ static void verified(void) {
 static void chosen(const char *graph_limit) {
   int several = 0;
   for (int d = 0; d < D; d++) several += dims[d] > 1;
-  MPI_Info info = hint("mpix_loggp", "jaguar");
+  MPI_Info info = test_hint("mpix_loggp", "jaguar");
   if (graph_limit) MPI_Info_set(info, "mpix_graph_limit", graph_limit);
   full();
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 8, 0, info, grid));
-  int combined = strstr(described(MPIX_NEIGHBOR_ALLTOALL), "schedule combining") != NULL;
-  if (several > 1 && periods[0] && periods[1] && periods[2]) CHECK(combined, "%s", described(MPIX_NEIGHBOR_ALLTOALL));
+  int combined = strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, grid), "schedule combining") != NULL;
+  if (several > 1 && periods[0] && periods[1] && periods[2]) CHECK(combined, "%s", test_described(MPIX_NEIGHBOR_ALLTOALL, grid));
   vector(1);
   OK(set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_GATHER, 10000000, 0, info, grid));
-  CHECK(n < 2 || !strstr(described(MPIX_NEIGHBOR_ALLTOALL), "schedule combining"), "%s", described(MPIX_NEIGHBOR_ALLTOALL));
+  CHECK(n < 2 || !strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, grid), "schedule combining"), "%s", test_described(MPIX_NEIGHBOR_ALLTOALL, grid));
   exchange(1);
   OK(set(ALL_OPERATIONS, 8, 0, info, grid));
-  CHECK(!strstr(described(MPIX_NEIGHBOR_ALLTOALL), "schedule combining"), "%s", described(MPIX_NEIGHBOR_ALLTOALL));
+  CHECK(!strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, grid), "schedule combining"), "%s", test_described(MPIX_NEIGHBOR_ALLTOALL, grid));
   exchange(1);
   MPI_Info_free(&info);
 }
@@ -352,7 +338,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(grid, &me);
     OK(MPI_Cart_coords(grid, me, D, coords));
     field();
-    if (n == 27) CHECK(!forced || strstr(described(MPIX_NEIGHBOR_ALLTOALL), "3 rounds, 6 messages;"), "%s", described(MPIX_NEIGHBOR_ALLTOALL));
+    if (n == 27) CHECK(!forced || strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, grid), "3 rounds, 6 messages;"), "%s", test_described(MPIX_NEIGHBOR_ALLTOALL, grid));
     if (kind == 0 && forced && test_form() == BLOCKING && !getenv("MPIX_NEIGHBOR_VERIFY")) counted();
     if (n <= 8) {
       stencils();

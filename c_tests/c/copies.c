@@ -30,15 +30,12 @@ static char value(int from, int i, int bytes) { return (char)(from * 7 + i * 13 
 
 /* A neighborhood on a ring with this hint; its description. */
 static const char *set(const char *hint, MPI_Comm *comm) {
-  static char text[4000];
-  int left = (me + n - 1) % n, right = (me + 1) % n, length;
-  MPI_Info info = MPI_INFO_NULL;
+  int left = (me + n - 1) % n, right = (me + 1) % n;
+  MPI_Info info = hint ? test_hint("mpix_single_copy", hint) : MPI_INFO_NULL;
   *comm = test_duplicate();
-  if (hint) MPI_Info_create(&info), MPI_Info_set(info, "mpix_single_copy", hint);
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, *comm));
   if (hint) MPI_Info_free(&info);
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, *comm, sizeof text, text, &length));
-  return text;
+  return test_described(MPIX_NEIGHBOR_ALLTOALL, *comm);
 }
 
 static void says(int line, const char *text, const char *expected) { CHECK(strstr(text, expected), "line %d: \"%s\" does not hold \"%s\"", line, text, expected); }

@@ -137,9 +137,7 @@ static void test_fields(const graph *g, uint64_t seed, const char *fuse, MPI_Com
       for (int k = 0; k < rcounts[e]; k++) want[f][j * room + k * (1 + strided)] = test_value(s, i * FIELDS + f, k);
     }
   }
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_fuse", fuse);
+  MPI_Info info = test_hint("mpix_fuse", fuse);
   graph_set(g, MPIX_NEIGHBOR_ALLTOALL, info, comm);
   MPI_Info_free(&info);
   OK(MPIX_Neighbor_alltoallw_fields(FIELDS, sendbufs, scounts, sdispls, stypes, recvbufs, rcounts, rdispls, rtypes, comm));
@@ -332,9 +330,7 @@ static void test_sparse(const char *protocol, uint64_t seed, int strided, MPI_Co
     targets[m] = mix3(seed, me, m) % size, send_counts[m] = counts[mix3(seed, m, me) % 4], displs[m] = m * ROOM / stride;
     for (int k = 0; k < send_counts[m]; k++) send.image[m * ROOM + k * stride] = test_value(me, m, k);
   }
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPIX_Sparse_result result = NULL;
   MPIX_Sparse_plan plan = NULL;
   int form = test_form();

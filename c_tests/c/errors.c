@@ -135,9 +135,7 @@ static void set_arguments(void) {
     HANDLED(MPIX_Neighborhood_set(me == 0 ? 1 : 2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), mismatch, ": operations is not the same on all processes");
     int (*set_one)(int, const int[], const int[], int, const int[], const int[], MPI_Info, MPI_Comm) = me == 0 ? MPIX_Neighbor_gather_set : MPIX_Neighbor_alltoall_set;
     HANDLED(set_one(2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), mismatch, ": operation is not the same on all processes");
-    MPI_Info other;
-    MPI_Info_create(&other);
-    MPI_Info_set(other, "mpix_seed", me == 0 ? "3" : "4");
+    MPI_Info other = test_hint("mpix_seed", me == 0 ? "3" : "4");
     HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, other, comm), mismatch, ": hint mpix_seed is not the same on all processes");
     MPI_Info_set(other, "mpix_split", me == 0 ? "true" : "false");
     HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, other, comm), mismatch, "hint mpix_seed is not the same");
@@ -156,9 +154,7 @@ static void set_arguments(void) {
 }
 
 static void hints(void) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_schedule", me == n - 1 ? "fastest" : "auto");
+  MPI_Info info = test_hint("mpix_schedule", me == n - 1 ? "fastest" : "auto");
   HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "info key mpix_schedule = \"fastest\" is not one of auto, model, measure, direct");
   MPI_Info_set(info, "mpix_schedule", "dimension_order");
   HANDLED(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_ARG, "schedule dimension_order cannot be used: it needs a Cartesian communicator");

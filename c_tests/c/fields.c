@@ -118,9 +118,7 @@ static void verified_numbers(MPI_Comm comm) {
   enum { TOO_MANY = 882 };
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, verify = -1, class = -1;
   MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify);
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_verify", "true");
+  MPI_Info info = test_hint("mpix_verify", "true");
   OK(MPIX_Neighbor_alltoall_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   int from = 7, into = 0, none = 0, counts[TOO_MANY] = {0};
@@ -181,9 +179,7 @@ static void verified(MPI_Comm comm) {
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, targets[2] = {right, test_rank}, sources[2] = {left, test_rank};
   int verify = -1, class = -1;
   MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify);
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_verify", "true");
+  MPI_Info info = test_hint("mpix_verify", "true");
   OK(MPIX_Neighbor_alltoall_set(2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   int from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -218,9 +214,7 @@ int main(int argc, char **argv) {
   for (uint64_t seed = 0; seed < 6; seed++) {
     graph g = graph_random(test_size, (int)(seed * test_size / 2) + (seed == 5 ? 20 : 0), seed);
     for (int k = 0; k < 3; k++) {
-      MPI_Info info;
-      MPI_Info_create(&info);
-      MPI_Info_set(info, "mpix_fuse", fuses[k]);
+      MPI_Info info = test_hint("mpix_fuse", fuses[k]);
       /* a startup costs as much as 473 bytes: some edges are joined, others not */
       MPI_Info_set(info, "mpix_loggp", "meiko_split_c");
       graph_set(&g, MPIX_NEIGHBOR_ALLTOALL, info, comm);

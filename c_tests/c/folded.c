@@ -133,9 +133,7 @@ static void accumulate(int shape, int k, int length, int call, int plan, int in_
 
 static MPI_Comm neighborhood(const char *order) {
   MPI_Comm comm = test_duplicate();
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_reduce_order", order);
+  MPI_Info info = test_hint("mpix_reduce_order", order);
   int operations = MPIX_NEIGHBOR_REDUCE | MPIX_NEIGHBOR_ACCUMULATE;
   OK(MPIX_Neighborhood_set(operations, degree, sources, MPI_UNWEIGHTED, degree, targets, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);

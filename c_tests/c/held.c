@@ -17,9 +17,7 @@ int MPI_Isend(const void *at, int count, MPI_Datatype type, int to, int tag, MPI
 /* a neighborhood of the other process alone, whose long messages come in chunks */
 static MPI_Comm comm_with(int operation, int other) {
   MPI_Comm comm = test_duplicate();
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_single_copy", "false");
+  MPI_Info info = test_hint("mpix_single_copy", "false");
   OK(MPIX_Neighborhood_set(operation, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   return comm;

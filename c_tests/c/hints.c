@@ -159,13 +159,12 @@ static void described(void) {
   unsetenv("MPIX_SINGLE_COPY");
   MPI_Info_free(&info);
   /* shared memory carries nothing of a schedule that passes blocks on */
-  char text[8000];
-  int length, right = (me + 1) % n, left = (me + n - 1) % n;
+  int right = (me + 1) % n, left = (me + n - 1) % n;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "node_aware");
   MPI_Info_set(info, "mpix_whole_communicator", "true");
   OK(MPIX_Neighbor_alltoall_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(!strstr(text, " of the targets"), "\"%s\" says that memory is shared", text);
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);

@@ -105,9 +105,7 @@ static void without_data(MPI_Comm comm) {
   const MPI_Aint displs[1] = {0};
   MPI_Datatype none;
   /* a protocol that sends each message from where it is */
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", "nbx_probe");
+  MPI_Info info = test_hint("mpix_sparse", "nbx_probe");
   MPI_Type_contiguous(0, MPI_INT, &none);
   MPI_Type_commit(&none);
   for (int k = 0; k < 3; k++) {

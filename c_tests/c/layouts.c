@@ -454,9 +454,7 @@ int main(int argc, char **argv) {
   me = test_rank;
   if (test_size > 2) MPI_Abort(MPI_COMM_WORLD, 1);
   int other = test_size == 1 ? me : 1 - me, neighbors[EDGES] = {me, me, other, other};
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_fuse", "true");
+  MPI_Info info = test_hint("mpix_fuse", "true");
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, EDGES, neighbors, MPI_UNWEIGHTED, EDGES, neighbors, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
   MPI_Info_free(&info);
   for (uint64_t i = 0; i < 240; i++) exchange(i, 1 + (int)(i % 3 == 2), MPI_COMM_WORLD);

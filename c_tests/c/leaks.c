@@ -6,7 +6,7 @@
    between */
 static void sparse(const char *protocol) {
   MPI_Comm comm = test_duplicate();
-  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPI_Datatype strided;
   MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
   MPI_Type_commit(&strided);

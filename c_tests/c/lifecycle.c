@@ -46,9 +46,7 @@ static void duplicates(void) {
 
 /* info and datatypes freed right after use; arrays overwritten after set */
 static void early_free(void) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_schedule", "direct");
+  MPI_Info info = test_hint("mpix_schedule", "direct");
   int source[1] = {left}, target[1] = {right}, weights[1] = {7};
   MPI_Comm comm = test_duplicate();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, source, weights, 1, target, weights, info, comm));
@@ -88,12 +86,9 @@ static void other_buffers(void) {
 static void two_schedules(void) {
   static const char *names[2] = {"direct", "dimension_order"};
   MPI_Comm comm[2];
-  char text[1000];
-  int length, dims[1] = {n}, periods[1] = {1};
+  int dims[1] = {n}, periods[1] = {1};
   for (int i = 0; i < 2; i++) {
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpix_schedule", names[i]);
+    MPI_Info info = test_hint("mpix_schedule", names[i]);
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm[i]);
     OK(MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_ALLTOALL, info, comm[i]));
     MPI_Info_free(&info);
@@ -102,7 +97,7 @@ static void two_schedules(void) {
     int send[2] = {me, -me}, have[2];
     OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, comm[round % 2]));
     CHECK(have[0] == -left && have[1] == right, "%d, %d", have[0], have[1]);
-    OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm[round % 2], sizeof text, text, &length));
+    const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm[round % 2]);
     CHECK(strstr(text, names[round % 2]), "%s", text);
   }
   MPI_Comm_free(&comm[0]);

@@ -24,16 +24,14 @@ static int set(MPI_Info info, MPI_Comm comm) {
 static int shares(const char *what, MPI_Comm comm) {
   enum { LONG = 300000 };
   static char send[LONG], have[LONG];
-  char text[4000];
-  int left = (me + n - 1) % n, length;
+  int left = (me + n - 1) % n;
   for (int bytes = 1; bytes <= LONG; bytes += LONG / 3) {
     memset(send, 'a' + me, sizeof send);
     memset(have, 0, sizeof have);
     OK(MPIX_Neighbor_alltoall(send, bytes, MPI_BYTE, have, bytes, MPI_BYTE, comm));
     CHECK(have[0] == 'a' + left && have[bytes - 1] == 'a' + left, "%s: %d bytes: %d", what, bytes, have[0]);
   }
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
-  return strstr(text, "shared memory: none") == NULL;
+  return strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, comm), "shared memory: none") == NULL;
 }
 
 /* a sparse exchange with the right neighbor */

@@ -29,10 +29,9 @@ static void count(int line, MPI_Comm c, const MPIX_Loggp *wanted) {
 
 /* a set call with messages of so many bytes gives this reason for its choice */
 static void chooses(int line, MPI_Info info, int bytes, const char *reason) {
-  int ring[2] = {(me + n - 1) % n, (me + 1) % n}, weights[2] = {bytes, bytes}, length;
-  char text[2000];
+  int ring[2] = {(me + n - 1) % n, (me + 1) % n}, weights[2] = {bytes, bytes};
   OK(MPIX_Neighbor_alltoall_set(2, ring, weights, 2, ring, weights, info, comm));
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, reason), "line %d: \"%s\" does not hold \"%s\"", line, text, reason);
 }
 
@@ -143,9 +142,7 @@ static void order(void) {
   MPI_Comm_create_errhandler(handler, &errhandler);
   MPI_Comm_set_errhandler(comm, errhandler);
   MPI_Errhandler_free(&errhandler);
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_loggp", "intrepid");
+  MPI_Info info = test_hint("mpix_loggp", "intrepid");
 
   /* there is no file */
   count(__LINE__, comm, &jaguar);

@@ -18,10 +18,7 @@ static void call(int k) {
 }
 
 static int compares(void) {
-  char text[4096] = "";
-  int length;
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
-  return strstr(text, "the first calls compare") != NULL;
+  return strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, comm), "the first calls compare") != NULL;
 }
 
 /* calls until the ring has decided; returns their number */
@@ -44,9 +41,7 @@ int main(int argc, char **argv) {
   int sources[BLOCKS], targets[BLOCKS], degree = alone ? 0 : BLOCKS;
   left = (test_rank + in_rings - 2) % (in_rings ? in_rings : 1), right = (test_rank + 2) % (in_rings ? in_rings : 1);
   for (int i = 0; i < BLOCKS; i++) sources[i] = left, targets[i] = right;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_schedule", "measure");
+  MPI_Info info = test_hint("mpix_schedule", "measure");
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, degree, sources, MPI_UNWEIGHTED, degree, targets, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   int first = test_rank % 2 == 0 && !alone, calls = 0;

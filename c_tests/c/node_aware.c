@@ -33,16 +33,9 @@ static const char *placement(int i) {
   return text;
 }
 
-static const char *described(int operation) {
-  static char text[2000];
-  int length;
-  OK(MPIX_Neighborhood_describe(operation, comm, sizeof text, text, &length));
-  return text;
-}
-
 /* messages of all processes together */
 static int all_messages(void) {
-  const char *text = described(MPIX_NEIGHBOR_ALLTOALL), *at = strstr(text, " message");
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm), *at = strstr(text, " message");
   int mine = 0, all;
   CHECK(strstr(text, "schedule node_aware: ") && at, "%s", text);
   while (at && at > text && at[-1] >= '0' && at[-1] <= '9') at--;
@@ -129,7 +122,7 @@ static void placements(void) {
     for (int edges = n / 2; edges <= 16 * n; edges *= 8) {
       graph g = graph_random(n, edges + i % 3, 100 * i + edges);
       OK(set(&g, MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_GATHER, 0, info));
-      const char *text = described(MPIX_NEIGHBOR_GATHER);
+      const char *text = test_described(MPIX_NEIGHBOR_GATHER, comm);
       CHECK(strstr(text, "schedule node_aware: "), "%s", text);
       for (int which = ALLTOALL; which <= GATHER; which++) exchange(&g, which, 10 * i + which, 6, (i + which) % 2);
       graph_free(&g);
@@ -205,20 +198,20 @@ static void choices(void) {
   MPI_Info info = with("auto", "2");
   MPI_Info_set(info, "mpix_loggp", "jaguar");
   OK(set(&g, MPIX_NEIGHBOR_ALLTOALL, 8, info));
-  const char *text = described(MPIX_NEIGHBOR_ALLTOALL);
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   /* nothing is looked at where all share a node, or none */
   CHECK(strstr(text, n > 2 ? "by the model" : n == 2 ? "no message waits" : "by the model") || n == 1, "%s", text);
   exchange(&g, ALLTOALL, 5, 3, 0);
   MPI_Info_free(&info);
   info = with("measure", "2");
   OK(set(&g, MPIX_NEIGHBOR_ALLTOALL, 8, info));
-  text = described(MPIX_NEIGHBOR_ALLTOALL);
+  text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(!strstr(text, "node_aware") == (n <= 2), "%s", text);
   /* at most 482 calls for each of eight, strict rounds among them: the two scatters fit where one
      process sends, or none */
   for (int call = 0; call < 85 || (call < 8 * 482 && strstr(text, "compare it with")); call++) {
     exchange(&g, ALLTOALLV, call, 3, 0);
-    text = described(MPIX_NEIGHBOR_ALLTOALL);
+    text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   }
   CHECK(strstr(text, "the first calls took"), "%s", text);
   MPI_Info_free(&info);

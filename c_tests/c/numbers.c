@@ -18,9 +18,7 @@ static int left(void) { return (test_rank + test_size - 1) % test_size; }
 
 static void set(int operations, MPI_Comm comm) {
   int from = left(), to = (test_rank + 1) % test_size;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_schedule", "direct");
+  MPI_Info info = test_hint("mpix_schedule", "direct");
   OK(MPIX_Neighborhood_set(operations, 1, &from, MPI_UNWEIGHTED, 1, &to, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
 }

@@ -63,9 +63,7 @@ static void all_to_all(const char *protocol, MPI_Datatype type) {
     targets[t] = t, counts[t] = elements(test_rank, t), displs[t] = 5 * t;
     fill(from + t * room, room, test_rank, t, 0, 0);
   }
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPIX_Sparse_result result = NULL;
   OK(MPIX_Sparse_exchange(n, targets, from, counts, displs, type, MPI_CHAR, info, MPI_COMM_WORLD, &result));
   MPI_Info_free(&info);

@@ -141,9 +141,7 @@ int main(int argc, char **argv) {
   /* block 0 goes to the right and comes from the left, block 1 the other way */
   int sources[2] = {left, right}, targets[2] = {right, left};
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
-  char text[4000];
-  int length;
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK((strstr(text, "copied from the sender's memory") == NULL) == forbidden, "%s", text);
   size_t bytes = sizeof(int) * (4 * (size_t)INTS + 20);
   int *send = malloc(bytes), *have = malloc(bytes), call = 0;

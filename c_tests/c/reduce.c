@@ -224,9 +224,7 @@ static void nobody(const char *memory) {
   int null = MPI_PROC_NULL;
   float mine = 1, result = -7;
   MPI_Comm comm = test_duplicate();
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_shared_memory", memory);
+  MPI_Info info = test_hint("mpix_shared_memory", memory);
   OK(MPIX_Neighbor_reduce_set(1, &null, MPI_UNWEIGHTED, 1, &null, MPI_UNWEIGHTED, info, comm));
   MPI_Info_free(&info);
   OK(MPIX_Neighbor_reduce(&mine, 1, MPI_FLOAT, &result, 1, MPI_FLOAT, MPI_BAND, comm));
@@ -236,9 +234,7 @@ static void nobody(const char *memory) {
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
-  MPI_Info any;
-  MPI_Info_create(&any);
-  MPI_Info_set(any, "mpix_reduce_order", "any");
+  MPI_Info any = test_hint("mpix_reduce_order", "any");
   for (int seed = 0; seed < 5; seed++) {
     graph random = graph_random(test_size, seed * test_size, (uint64_t)seed + 100);
     g = &random;

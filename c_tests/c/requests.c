@@ -453,9 +453,7 @@ static void errors(void) {
   MPI_Type_free(&raw);
   FAILS(MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, NULL), MPI_ERR_ARG, "request is NULL");
   CHECK(untouched == x.request, "a request was written");
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_fuse", "perhaps");
+  MPI_Info info = test_hint("mpix_fuse", "perhaps");
   FAILS(MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, info, &untouched), MPI_ERR_INFO_VALUE, "perhaps");
   MPI_Info_free(&info);
   /* NULL is no request, but complete */

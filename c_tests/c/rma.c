@@ -28,9 +28,7 @@ static char value(int from, int to, int call, int i) { return (char)(7 * from + 
 
 /* true if the description says that blocks are put */
 static int puts_blocks(MPI_Comm comm, int operation) {
-  static char text[8192];
-  int length = 0;
-  OK(MPIX_Neighborhood_describe(operation, comm, (int)sizeof text, text, &length));
+  const char *text = test_described(operation, comm);
   CHECK(strstr(text, "transport: "), "%s", text);
   return strstr(text, "transport: puts") != NULL;
 }
@@ -229,9 +227,8 @@ static void too_long(void) {
 
 /* what takes messages after all, and says why */
 static void describes(void) {
-  static char text[8192];
-  int left = (me + n - 1) % n, right = (me + 1) % n, length;
-  const char *cases[][3] = {
+  int left = (me + n - 1) % n, right = (me + 1) % n;
+  const char *text, *cases[][3] = {
       {"mpix_transport", "messages", "transport: messages\n"},
       {"mpix_transport", "auto", "transport: messages, as no weights say how long blocks are"},
       {"mpix_schedule", "edge_coloring", n > 1 ? "transport: puts" : "transport: "},
@@ -241,7 +238,7 @@ static void describes(void) {
     MPI_Info info = hints();
     set_hint(info, cases[k][0], cases[k][1]);
     OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
-    OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_REDUCE, comm, (int)sizeof text, text, &length));
+    text = test_described(MPIX_NEIGHBOR_REDUCE, comm);
     CHECK(strstr(text, cases[k][2]), "%s = %s: %s", cases[k][0], cases[k][1], text);
     /* rounds are put */
     if (n > 1) CHECK(puts_blocks(comm, MPIX_NEIGHBOR_ALLTOALL) == (k == 2), "%s = %s", cases[k][0], cases[k][1]);
@@ -251,7 +248,7 @@ static void describes(void) {
   MPI_Comm comm = test_duplicate();
   MPI_Info info = hints();
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_REDUCE, comm, (int)sizeof text, text, &length));
+  text = test_described(MPIX_NEIGHBOR_REDUCE, comm);
   if (n > 1) CHECK(strstr(text, "transport: puts"), "%s", text);
   /* puts that this MPI may read late, or whose end it says too early */
   if (n > 1 && are_epochs_flawed() && !fenced) CHECK(strstr(text, "put, flush, flag"), "%s", text);
@@ -270,16 +267,16 @@ static void describes(void) {
 /* The first calls are timed, by different schedules: all of them put, also blocks that are
    combined, until the description says which has won. */
 static void measured(void) {
-  static char text[8192];
+  const char *text = NULL;
   MPI_Comm comm = test_duplicate();
-  int *all = malloc((size_t)n * sizeof *all), sum = -1, length, calls = 0;
+  int *all = malloc((size_t)n * sizeof *all), sum = -1, calls = 0;
   for (int r = 0; r < n; r++) all[r] = r;
   MPI_Info info = hints();
   set_hint(info, "mpix_schedule", "measure");
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_REDUCE, n, all, MPI_UNWEIGHTED, n, all, MPI_UNWEIGHTED, info, comm));
   for (int call = 0; call < 3000; call++) {
     CHECK(puts_blocks(comm, MPIX_NEIGHBOR_REDUCE), "call %d: blocks are not put", call);
-    OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_REDUCE, comm, (int)sizeof text, text, &length));
+    text = test_described(MPIX_NEIGHBOR_REDUCE, comm);
     if (!strstr(text, "compare")) break;
     OK(MPIX_Neighbor_reduce(&call, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK(sum == n * call, "call %d: %d", call, sum);

@@ -40,8 +40,7 @@ static int weight(int s, int t) { return INTS / 4 + (int)(mix2(s, t) % (2 * INTS
 
 /* sets all operations; returns true if blocks are cut */
 static int set(MPI_Comm comm, const char *schedule, const char *unit) {
-  static char text[8192];
-  int to[MOST], from[MOST], length, rounds = 0, messages = 0;
+  int to[MOST], from[MOST], rounds = 0, messages = 0;
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", schedule);
@@ -50,13 +49,13 @@ static int set(MPI_Comm comm, const char *schedule, const char *unit) {
   for (int e = 0; e < edges; e++) from[e] = weight(sources[e], me), to[e] = weight(me, targets[e]);
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, edges, sources, from, edges, targets, to, info, comm));
   MPI_Info_free(&info);
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, (int)sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   if (n > 1) CHECK(strstr(text, "transport: puts"), "%s", text);
   const char *line = strstr(text, "schedule ");
   if (line) sscanf(strchr(line, ':'), ": %d rounds, %d messages", &rounds, &messages);
   MPI_Allreduce(MPI_IN_PLACE, &messages, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (n > 3 && !strcmp(schedule, "random_rounds")) CHECK(messages > n * (edges - 1), "no block is cut: %d messages, %s", messages, text);
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_REDUCE, comm, (int)sizeof text, text, &length));
+  text = test_described(MPIX_NEIGHBOR_REDUCE, comm);
   if (n > 1) CHECK(strstr(text, "transport: puts"), "%s", text);
   return n > 1 && messages > n * (edges - 1);
 }
@@ -165,8 +164,7 @@ static void lengths(const char *schedule) {
 static void many_rounds(void) {
   enum { EDGES = 4000 };
   static int other[EDGES], send[EDGES], have[EDGES];
-  static char text[8192];
-  int index, length, bad = 0;
+  int index, bad = 0;
   MPI_Comm comm = test_duplicate();
   MPI_Info info;
   MPI_Info_create(&info);
@@ -174,7 +172,7 @@ static void many_rounds(void) {
   MPI_Info_set(info, "mpix_transport", "rma");
   for (int e = 0; e < EDGES; e++) other[e] = 1 - me, send[e] = EDGES * me + e, have[e] = -1;
   OK(MPIX_Neighbor_alltoall_set(EDGES, other, MPI_UNWEIGHTED, EDGES, other, MPI_UNWEIGHTED, info, comm));
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, (int)sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, "transport: puts") && strstr(text, "4000 rounds"), "%s", text);
   MPIX_Request request;
   OK(MPIX_Ineighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, comm, &request));

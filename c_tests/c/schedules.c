@@ -4,20 +4,6 @@
 
 static int me, n;
 
-static MPI_Info info_of(const char *key, const char *value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  if (key) MPI_Info_set(info, key, value);
-  return info;
-}
-
-static const char *describe(int operation, MPI_Comm comm) {
-  static char text[2000];
-  int length;
-  OK(MPIX_Neighborhood_describe(operation, comm, sizeof text, text, &length));
-  return text;
-}
-
 static int number_before(const char *text, const char *word) {
   const char *at = strstr(text, word);
   if (!at) return -1;
@@ -59,14 +45,14 @@ static void exchange(int count, MPI_Comm comm) {
 static void by_the_model(void) {
   MPI_Comm comm = test_duplicate();
   OK(all_to_all(0, MPI_INFO_NULL, comm, MPIX_NEIGHBOR_ALLTOALL));
-  const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, "schedule direct: 1 round") && strstr(text, "no weights"), "%s", text);
   if (n == 1) return (void)MPI_Comm_free(&comm);
   double last = 0;
-  MPI_Info jaguar = info_of("mpix_loggp", "jaguar");
+  MPI_Info jaguar = test_hint("mpix_loggp", "jaguar");
   for (int weight = 8; weight <= 8000000; weight *= 10) {
     OK(all_to_all(weight, jaguar, comm, MPIX_NEIGHBOR_ALLTOALL));
-    text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+    text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
     const char *by = strstr(text, "by the model ");
     double time = -1, direct = -1;
     if (weight < 100000) {
@@ -81,7 +67,7 @@ static void by_the_model(void) {
   }
   /* the default parameters are not those of a node */
   OK(all_to_all(8000000, MPI_INFO_NULL, comm, MPIX_NEIGHBOR_ALLTOALL));
-  text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   MPI_Comm node;
   int near;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -89,16 +75,16 @@ static void by_the_model(void) {
   MPI_Comm_free(&node);
   CHECK(strstr(text, near == n ? "all processes share a node" : "by the model "), "%s", text);
   /* no weights, but what one is; and another machine */
-  MPI_Info info = info_of("mpix_weight_unit", "8000000");
+  MPI_Info info = test_hint("mpix_weight_unit", "8000000");
   MPI_Info_set(info, "mpix_loggp", "jaguar");
   OK(all_to_all(0, info, comm, MPIX_NEIGHBOR_ALLTOALL));
-  text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   double time = -1, direct = -1;
   const char *by = strstr(text, "by the model ");
   CHECK(by && sscanf(by, "by the model %lf us, against %lf us for direct", &time, &direct) == 2 && time == last, "%g: %s", last, text);
   MPI_Info_set(info, "mpix_loggp", "intrepid");
   OK(all_to_all(0, info, comm, MPIX_NEIGHBOR_ALLTOALL));
-  by = strstr(text = describe(MPIX_NEIGHBOR_ALLTOALL, comm), "by the model ");
+  by = strstr(text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm), "by the model ");
   CHECK(by && sscanf(by, "by the model %lf us", &time) == 1 && time != last, "%g: %s", last, text);
   MPI_Info_free(&info);
   MPI_Info_free(&jaguar);
@@ -114,9 +100,9 @@ static void on_a_grid(void) {
   MPI_Cart_shift(cart, 0, 1, &down, &up);
   MPI_Comm_rank(cart, &at);
   int targets[2] = {up, down}, sources[2] = {down, up}, w[2] = {9000000, 2000000};
-  MPI_Info info = info_of("mpix_loggp", "jaguar");
+  MPI_Info info = test_hint("mpix_loggp", "jaguar");
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, sources, w, 2, targets, w, info, cart));
-  const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, cart);
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, cart);
   CHECK(n == 1 || strstr(text, "by the model "), "%s", text);
   int send[2] = {value(at, up, 1), value(at, down, 2)}, recv[2] = {0, 0};
   OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, cart));
@@ -129,11 +115,11 @@ static void by_hints(void) {
   MPI_Comm comm = test_duplicate();
   const char *names[] = {"direct", "linear_permutation", "random_rounds", "edge_coloring", "distributed_coloring"};
   for (int i = 0; i < 5; i++) {
-    MPI_Info info = info_of("mpix_schedule", names[i]);
+    MPI_Info info = test_hint("mpix_schedule", names[i]);
     OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
     char expected[64];
     snprintf(expected, sizeof expected, "schedule %s: ", names[i]);
-    const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+    const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
     CHECK(strstr(text, expected) && strstr(text, "the hint mpix_schedule"), "%s", text);
     int rounds = number_before(text, " round");
     if (i == 3) CHECK(rounds == (n > 1 ? n - 1 : 0), "as many rounds as the degree: %s", text);
@@ -141,17 +127,17 @@ static void by_hints(void) {
     MPI_Info_free(&info);
   }
   /* one process or the other at a time: both directions of an edge need a round */
-  MPI_Info info = info_of("mpix_schedule", "edge_coloring");
+  MPI_Info info = test_hint("mpix_schedule", "edge_coloring");
   MPI_Info_set(info, "mpix_duplex", "half");
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
-  const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(number_before(text, " round") >= 2 * (n - 1), "%s", text);
   exchange(10, comm);
   MPI_Info_set(info, "mpix_duplex", "full");
   /* a graph that is too large to be gathered: neighbors negotiate */
   MPI_Info_set(info, "mpix_graph_limit", "0");
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
-  text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(n == 1 || (strstr(text, "schedule distributed_coloring:") && strstr(text, "above mpix_graph_limit")), "%s", text);
   exchange(10, comm);
   MPI_Info_set(info, "mpix_schedule", "random_rounds");
@@ -164,17 +150,17 @@ static void by_hints(void) {
   }
   MPI_Info_free(&info);
   /* hints that differ between processes */
-  info = info_of("mpix_seed", me == 0 ? "1" : "2");
+  info = test_hint("mpix_seed", me == 0 ? "1" : "2");
   rc = all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL);
   CHECK((rc == MPI_SUCCESS) == (n == 1), "different seeds");
   MPI_Info_free(&info);
-  info = info_of("mpix_round_window", me == 0 ? "1" : "3");
+  info = test_hint("mpix_round_window", me == 0 ? "1" : "3");
   MPI_Info_set(info, "mpix_schedule", "random_rounds");
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
   exchange(5000, comm);
   MPI_Info_free(&info);
   /* given on one process alone, it leaves the others a choice */
-  info = info_of("mpix_round_window", me == 0 ? "1" : "auto");
+  info = test_hint("mpix_round_window", me == 0 ? "1" : "auto");
   rc = all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL);
   OK(MPIX_Neighbor_error_string(comm, sizeof message, message, &length));
   CHECK(n == 1 ? rc == MPI_SUCCESS : rc != MPI_SUCCESS && strstr(message, "whether mpix_round_window is given"), "%s", message);
@@ -194,10 +180,10 @@ static void cuts(void) {
     }
   int messages[2];
   for (int split = 0; split < 2; split++) {
-    MPI_Info info = info_of("mpix_schedule", "random_rounds");
+    MPI_Info info = test_hint("mpix_schedule", "random_rounds");
     MPI_Info_set(info, "mpix_split", split ? "true" : "false");
     OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, k, all, in, k, all, out, info, comm));
-    int mine = number_before(describe(MPIX_NEIGHBOR_ALLTOALL, comm), " message");
+    int mine = number_before(test_described(MPIX_NEIGHBOR_ALLTOALL, comm), " message");
     MPI_Allreduce(&mine, &messages[split], 1, MPI_INT, MPI_SUM, comm);
     MPI_Info_free(&info);
     exchange(20000, comm);
@@ -209,14 +195,14 @@ static void cuts(void) {
 
 static void by_measuring(void) {
   MPI_Comm comm = test_duplicate();
-  MPI_Info info = info_of("mpix_schedule", "measure");
+  MPI_Info info = test_hint("mpix_schedule", "measure");
   OK(all_to_all(4000, info, comm, MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE));
-  const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, "schedule direct:") && strstr(text, "the first calls compare it with") && strstr(text, "edge_coloring"), "%s", text);
   int puts = getenv("MPIX_TRANSPORT") != NULL;
   CHECK((strstr(text, "edge_coloring in strict rounds") == NULL) == puts, "%s", text);
   int calls = 0;
-  for (; strstr(describe(MPIX_NEIGHBOR_ALLTOALL, comm), "compare it with"); calls++) {
+  for (; strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, comm), "compare it with"); calls++) {
     if (calls > 3000) {
       CHECK(0, "never decided");
       break;
@@ -232,7 +218,7 @@ static void by_measuring(void) {
      if they are short, and of those that are nearly as fast as the best, but at most 482 */
   int candidates = puts ? 5 : 6;
   CHECK(calls >= 12 * candidates && calls <= candidates * 482, "%d calls", calls);
-  text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   double time = -1, direct = -1;
   const char *took = strstr(text, "the first calls took ");
   CHECK(took && sscanf(took, "the first calls took %lf us with it, %lf us with direct", &time, &direct) == 2, "%s", text);
@@ -246,7 +232,7 @@ static void by_measuring(void) {
   CHECK(strcmp(mine, first) == 0, "%s here, %s on process 0", mine, first);
   exchange(1000, comm);
   /* the other operation still compares, and sums while it does */
-  for (int call = 0; call < 10 || (call < 3000 && strstr(describe(MPIX_NEIGHBOR_REDUCE, comm), "compare it with")); call++) {
+  for (int call = 0; call < 10 || (call < 3000 && strstr(test_described(MPIX_NEIGHBOR_REDUCE, comm), "compare it with")); call++) {
     long one[700], sum[700];
     for (int i = 0; i < 700; i++) one[i] = me + i;
     OK(MPIX_Neighbor_reduce(one, 700, MPI_LONG, sum, 700, MPI_LONG, MPI_SUM, comm));
@@ -255,10 +241,10 @@ static void by_measuring(void) {
       CHECK(sum[i] == expected, "call %d: sum %ld, not %ld", call, sum[i], expected);
     }
   }
-  CHECK(strstr(describe(MPIX_NEIGHBOR_REDUCE, comm), "the first calls took "), "%s", describe(MPIX_NEIGHBOR_REDUCE, comm));
+  CHECK(strstr(test_described(MPIX_NEIGHBOR_REDUCE, comm), "the first calls took "), "%s", test_described(MPIX_NEIGHBOR_REDUCE, comm));
   MPI_Info_free(&info);
   /* freed while it compares */
-  info = info_of("mpix_schedule", "measure");
+  info = test_hint("mpix_schedule", "measure");
   OK(all_to_all(4000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
   exchange(10, comm);
   MPI_Info_free(&info);
@@ -268,7 +254,7 @@ static void by_measuring(void) {
 /* operations with the same lists and hints share a schedule; with others they do not */
 static void shared(void) {
   MPI_Comm comm = test_duplicate();
-  MPI_Info info = info_of("mpix_schedule", "random_rounds");
+  MPI_Info info = test_hint("mpix_schedule", "random_rounds");
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_GATHER));
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
   exchange(1000, comm);
@@ -281,10 +267,10 @@ static void shared(void) {
   for (int k = 0; k < n - 1; k++) CHECK(got[k] == all[k], "gathered %d", got[k]);
   MPI_Info_free(&info);
   /* other hints */
-  info = info_of("mpix_schedule", "linear_permutation");
+  info = test_hint("mpix_schedule", "linear_permutation");
   OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL));
-  CHECK(strstr(describe(MPIX_NEIGHBOR_ALLTOALL, comm), "schedule linear_permutation:"), "shared by mistake");
-  CHECK(strstr(describe(MPIX_NEIGHBOR_GATHER, comm), "schedule random_rounds:"), "replaced by mistake");
+  CHECK(strstr(test_described(MPIX_NEIGHBOR_ALLTOALL, comm), "schedule linear_permutation:"), "shared by mistake");
+  CHECK(strstr(test_described(MPIX_NEIGHBOR_GATHER, comm), "schedule random_rounds:"), "replaced by mistake");
   exchange(1000, comm);
   MPI_Info_free(&info);
   MPI_Comm_free(&comm);
@@ -295,11 +281,11 @@ static void between_nodes(void) {
   MPI_Comm comm = test_duplicate();
   const char *memory[] = {"10485760", "0"};
   for (int without = 0; without <= 1; without++) {
-    MPI_Info info = info_of("mpix_schedule", "edge_coloring");
+    MPI_Info info = test_hint("mpix_schedule", "edge_coloring");
     MPI_Info_set(info, "mpix_nodes", "2");
     MPI_Info_set(info, "mpix_shared_memory", memory[without]);
     OK(all_to_all(1000, info, comm, MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE));
-    const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+    const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
     /* with 4 processes each one has two targets on the other node, of three */
     if (n == 4) CHECK(number_before(text, " round") == 2 + without, "%s", text);
     exchange(without ? 10 : 1000, comm);

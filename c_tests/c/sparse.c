@@ -124,7 +124,7 @@ static void mixed(void) {
   for (int r = 0; r < fewer(120); r++) {
     uint64_t h = mix2(4711, r);
     const char *protocol = protocols[h % PROTOCOLS];
-    MPI_Info info = hint("mpix_sparse", protocol);
+    MPI_Info info = test_hint("mpix_sparse", protocol);
     if (h & 1 << 20) MPI_Info_set(info, "mpix_node_size", h & 1 << 21 ? "2" : "3");
     if (h & 1 << 22) MPI_Info_set(info, "mpix_matched_probe", "false");
     exchange(protocol, h % 3 ? &FEW_SHORT : &MIXED_LENGTHS, r, info, MPI_COMM_WORLD);
@@ -137,7 +137,7 @@ static void mixed(void) {
 static void nodes(void) {
   static const char *const sizes[] = {"1", "2", "3", "100"};
   for (int k = 0; k < 4; k++) {
-    MPI_Info info = hint("mpix_sparse", "nbx_node");
+    MPI_Info info = test_hint("mpix_sparse", "nbx_node");
     MPI_Info_set(info, "mpix_node_size", sizes[k]);
     for (int p = 0; p < PATTERNS; p++) exchange(sizes[k], &table[p].pattern, k, info, MPI_COMM_WORLD);
     MPI_Info_free(&info);
@@ -152,7 +152,7 @@ static void probes(void) {
   for (int k = 0; k < 2 * PROBING; k++) {
     int matched = k / PROBING;
     const char *protocol = probing[k % PROBING];
-    MPI_Info info = hint("mpix_sparse", protocol);
+    MPI_Info info = test_hint("mpix_sparse", protocol);
     MPI_Info_set(info, "mpix_matched_probe", matched ? "true" : "false");
     matched_probes = plain_probes = 0;
     for (int r = 0; r < 2 * fewer(4); r++) exchange(protocol, r % 2 ? &MIXED_LENGTHS : &burst_pattern, r, info, MPI_COMM_WORLD);
@@ -180,7 +180,7 @@ static void described(const char *protocol) {
 static void memory(void) {
   char text[1000];
   int length;
-  MPI_Info info = hint("mpix_sparse", "inbox");
+  MPI_Info info = test_hint("mpix_sparse", "inbox");
   exchange("inbox", &FEW_SHORT, 0, info, MPI_COMM_WORLD);
   described("inbox");
   /* who comes late is not dead: the others look for that after a tenth of a second */
@@ -206,7 +206,7 @@ int main(int argc, char **argv) {
   for (int p = 0; p < PROTOCOLS; p++) {
     /* the environment overrides the info, so that one protocol is all that there is */
     if (forced && strcmp(forced, protocols[p]) != 0) continue;
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     patterns(protocols[p], forced ? MPI_INFO_NULL : info);
     if (!forced) described(protocols[p]);
     else described(forced);

@@ -115,13 +115,6 @@ static inline void exchange(const char *what, const pattern *p, int round, MPI_I
   list_free(&l);
 }
 
-static inline MPI_Info hint(const char *key, const char *value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, key, value);
-  return info;
-}
-
 /* short messages with repeated targets, the process itself, MPI_PROC_NULL, no bytes, and none at
    all */
 static inline void few_short(list *l, int s, int round, int size) {

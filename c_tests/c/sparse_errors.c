@@ -35,7 +35,7 @@ int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *b
   return PMPI_Win_allocate(size, unit, info, c, base, window);
 }
 
-static MPI_Info chosen(void) { return hint("mpix_sparse", protocol); }
+static MPI_Info chosen(void) { return test_hint("mpix_sparse", protocol); }
 
 /* what a process sends here, and what of it arrives while one process is in error */
 static void around(list *l, int s, int round, int size) {
@@ -502,7 +502,7 @@ static void bad_hints(void) {
     {"mpix_loggp", "no such file", "info key mpix_loggp = \"no such file\""},
   };
   for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-    MPI_Info info = hint(bad[k][0], bad[k][1]);
+    MPI_Info info = test_hint(bad[k][0], bad[k][1]);
     MPIX_Sparse_result result = NULL;
     MPIX_Sparse_request request = NULL;
     int ring = (me + 1) % n;
@@ -511,14 +511,14 @@ static void bad_hints(void) {
     CHECK(result == NULL && request == NULL, "errors write results");
     MPI_Info_free(&info);
     /* on one process: the others go on by themselves */
-    info = me == n - 1 ? hint(bad[k][0], bad[k][1]) : MPI_INFO_NULL;
+    info = me == n - 1 ? test_hint(bad[k][0], bad[k][1]) : MPI_INFO_NULL;
     int code = MPIX_Sparse_sources(1, &ring, info, comm, &result);
     if (me == n - 1) HANDLED(code, MPI_ERR_INFO_VALUE, bad[k][2]);
     else OK(code);
     OK(MPIX_Sparse_free(&result));
     if (me == n - 1) MPI_Info_free(&info);
   }
-  MPI_Info info = hint("somebody_elses_key", "whatever");
+  MPI_Info info = test_hint("somebody_elses_key", "whatever");
   exchange("unknown key", &AROUND, 5, info, comm);
   MPI_Info_free(&info);
 }
@@ -579,7 +579,7 @@ static void failed_starts(void) {
   if (n == 1) return;
   static const char *const armed[] = {"nbx", "nbx_probe", "crystal"};
   for (int p = 0; p < 3; p++) {
-    MPI_Info info = hint("mpix_sparse", armed[p]);
+    MPI_Info info = test_hint("mpix_sparse", armed[p]);
     if (me == n - 1) {
       MPIX_Sparse_result result = NULL;
       MPIX_Sparse_plan plan = NULL;
@@ -620,7 +620,7 @@ static void failed_starts(void) {
   MPI_Comm_dup(comm, &fresh);
   for (int attempt = 0; attempt < 2; attempt++) {
     MPIX_Sparse_result result = NULL;
-    MPI_Info info = hint("mpix_sparse", "rsx");
+    MPI_Info info = test_hint("mpix_sparse", "rsx");
     windows_fail = 1;
     int code = MPIX_Sparse_sources(0, NULL, info, fresh, &result), class = -1;
     windows_fail = 0;

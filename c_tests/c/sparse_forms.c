@@ -155,7 +155,7 @@ static void nonblocking(const char *protocol, int round, MPI_Comm comm) {
   const pattern *p = &MIXED_LENGTHS;
   list l = list_of(p, me, round, n);
   char *data = contents(p, &l, me, round);
-  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPI_Datatype type;
   MPI_Type_contiguous(1, MPI_BYTE, &type);
   MPI_Type_commit(&type);
@@ -203,7 +203,7 @@ static void nonblocking(const char *protocol, int round, MPI_Comm comm) {
 /* who waits for long in shared memory sleeps where processes share cores */
 static void asleep(void) {
   if (n <= sysconf(_SC_NPROCESSORS_ONLN)) return;
-  MPI_Info info = hint("mpix_sparse", "inbox");
+  MPI_Info info = test_hint("mpix_sparse", "inbox");
   int right = (me + 1) % n, one = 1, zero = 0, length;
   char text[4096];
   MPIX_Sparse_request request = NULL;
@@ -222,7 +222,7 @@ static void asleep(void) {
 
 /* exchanges on two communicators at a time, begun in one order and ended in the other */
 static void overlapping(const char *protocol, MPI_Comm other) {
-  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPI_Comm comms[2] = {MPI_COMM_WORLD, other};
   MPIX_Sparse_request requests[2];
   MPIX_Sparse_result results[2] = {NULL, NULL};
@@ -270,7 +270,7 @@ static void plans(const char *protocol, MPI_Comm comm) {
   list l[PLANS];
   char *data[PLANS];
   for (int k = 0; k < PLANS; k++) {
-    MPI_Info info = hint("mpix_sparse", protocol);
+    MPI_Info info = test_hint("mpix_sparse", protocol);
     list given = list_of(&FOR_PLANS, me, k, n);
     MPI_Datatype byte;
     MPI_Type_contiguous(1, MPI_BYTE, &byte);
@@ -341,7 +341,7 @@ static void plans(const char *protocol, MPI_Comm comm) {
 
 /* a plan whose messages are strided at both ends: the result's memory has its holes */
 static void typed_plan(const char *protocol) {
-  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPI_Datatype column, pair;
   MPI_Type_vector(3, 1, 4, MPI_INT, &column);
   MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
@@ -440,7 +440,7 @@ static void tables(MPI_Info info) {
 
 /* a result lives on when its communicator is gone, and when others have come */
 static void outliving(const char *protocol) {
-  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   MPI_Datatype spread;
   MPI_Type_create_resized(MPI_BYTE, 0, 3, &spread);
   MPI_Type_commit(&spread);
@@ -651,7 +651,7 @@ int main(int argc, char **argv) {
   me = test_rank, n = test_size;
   MPI_Comm other = test_duplicate();
   for (int p = 0; p < PROTOCOLS; p++) {
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     for (int r = 0; r < fewer(6); r++) each(protocols[p], info, r % 2 ? &FEW_SHORT : &MIXED_LENGTHS, r, 0, r > 3);
     for (int r = 1; r < 4; r++) each(protocols[p], info, &FEW_SHORT, r, r, 0);
     each_typed(info);

@@ -16,7 +16,7 @@ static void halves(void) {
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
   MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
   for (int p = 0; p < PROTOCOLS; p++) {
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     int times = me % 2 ? 2 : fewer(10) + p % 3;
     for (int r = 0; r < times; r++) exchange("half", r % 4 ? &FEW_SHORT : &MIXED_LENGTHS, r, info, half);
     exchange("world", &FEW_SHORT, p, info, MPI_COMM_WORLD);
@@ -30,7 +30,7 @@ static void duplicates(void) {
   for (int p = 0; p < PROTOCOLS; p++) {
     if (left_out(p)) continue;
     MPI_Comm comm, copy;
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     comm = test_duplicate();
     exchange("original", &FEW_SHORT, p, info, comm);
     MPI_Comm_dup(comm, &copy);
@@ -62,7 +62,7 @@ static void many_lives(void) {
     /* a window takes longer to make than all else */
     int p = (i + n) % PROTOCOLS;
     if (strcmp(protocols[p], "rsx") == 0 && i % 4) p = 1;
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     MPI_Info_set(info, "mpix_node_size", i % 2 ? "1" : "2");
     exchange("short life", &FEW_SHORT, i, info, comm);
     MPI_Info_set(info, "mpix_node_size", "3");
@@ -74,7 +74,7 @@ static void many_lives(void) {
 
 static void alone(void) {
   for (int p = 0; p < PROTOCOLS; p++) {
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     for (int r = 0; r < 5; r++) exchange("self", r % 2 ? &FEW_SHORT : &MIXED_LENGTHS, r, info, MPI_COMM_SELF);
     MPI_Info_free(&info);
   }
@@ -85,7 +85,7 @@ static void orphans(void) {
   for (int p = 0; p < PROTOCOLS; p++) {
     if (left_out(p + 1)) continue;
     MPI_Comm comm;
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     comm = test_duplicate();
     int right = (me + 1) % n, left = (me + n - 1) % n, value = 100 * me;
     MPIX_Sparse_plan plan;
@@ -116,7 +116,7 @@ static void freed_meanwhile(void) {
   for (int p = 0; p < PROTOCOLS; p++) {
     if (left_out(p)) continue;
     MPI_Comm comm = test_duplicate();
-    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info info = test_hint("mpix_sparse", protocols[p]);
     /* what a protocol makes is there before the exchange */
     exchange("first", &FEW_SHORT, p, info, comm);
     int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, source, *got;
@@ -146,7 +146,7 @@ static void leave_behind(void) {
     MPI_Comm comm = comms[k];
     for (int p = 0; p < PROTOCOLS; p++) {
       if (left_out(p + 2)) continue;
-      MPI_Info info = hint("mpix_sparse", protocols[p]); /* never freed either */
+      MPI_Info info = test_hint("mpix_sparse", protocols[p]); /* never freed either */
       int size, rank, one = 1, zero = 0;
       MPI_Comm_size(comm, &size), MPI_Comm_rank(comm, &rank);
       int right = (rank + 1) % size;

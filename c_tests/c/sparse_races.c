@@ -190,12 +190,12 @@ int main(int argc, char **argv) {
   me = test_rank, n = test_size;
   chance = mix(1000 + me);
   MPI_Info infos[PROTOCOLS + 3];
-  for (int p = 0; p < PROTOCOLS; p++) infos[p] = hint("mpix_sparse", protocols[p]);
+  for (int p = 0; p < PROTOCOLS; p++) infos[p] = test_hint("mpix_sparse", protocols[p]);
   for (int k = 0; k < 2; k++) {
-    infos[PROTOCOLS + k] = hint("mpix_sparse", "nbx_node");
+    infos[PROTOCOLS + k] = test_hint("mpix_sparse", "nbx_node");
     MPI_Info_set(infos[PROTOCOLS + k], "mpix_node_size", k ? "2" : "1");
   }
-  infos[PROTOCOLS + 2] = hint("mpix_sparse", "nbx_probe");
+  infos[PROTOCOLS + 2] = test_hint("mpix_sparse", "nbx_probe");
   MPI_Info_set(infos[PROTOCOLS + 2], "mpix_matched_probe", "false");
   int most = n <= 2 ? 6000 : n <= 4 ? 1500 : 500;
   /* two seconds in all, whatever the machine does beside */

@@ -60,7 +60,7 @@ static void run(const char *protocol, int round, MPI_Comm comm, int in, const in
 }
 
 static void cases(const char *protocol, MPI_Comm comm) {
-  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   for (int round = 0; round < 8; round++) {
     int targets[8], tweights[8], sources[MOST], sweights[MOST], entries[MOST], weighted = round % 3;
     int out = targets_of(me, round, targets, tweights), in = sources_of(round, sources, sweights, entries);
@@ -89,20 +89,20 @@ static void errors(MPI_Comm comm) {
   FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, me == 0 ? NULL : right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), MPI_ERR_ARG, "targets is NULL, but 1 entries are needed");
   /* a process that asks for nothing that there is does not keep the others waiting */
   FAILS(MPIX_Neighborhood_set_targets(me == last ? 99 : ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm), MPI_ERR_ARG, "operations = 99 is not a combination");
-  MPI_Info info = hint("mpix_schedule", me == last ? "fastest" : "auto");
+  MPI_Info info = test_hint("mpix_schedule", me == last ? "fastest" : "auto");
   FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "info key mpix_schedule = \"fastest\"");
   MPI_Info_free(&info);
-  info = hint("mpix_sparse", me == last ? "fastest" : "auto");
+  info = test_hint("mpix_sparse", me == last ? "fastest" : "auto");
   FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "mpix_sparse = \"fastest\" is not one of auto, nbx");
   MPI_Info_free(&info);
   /* protocols that would wait for each other */
-  info = hint("mpix_sparse", me == last ? "fastest" : "pex");
+  info = test_hint("mpix_sparse", me == last ? "fastest" : "pex");
   FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "mpix_sparse = \"fastest\" is not one of auto, nbx");
   MPI_Info_free(&info);
   if (n > 1) {
     int mismatch;
     OK(MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch));
-    info = hint("mpix_sparse", me == last ? "rsx" : "pex");
+    info = test_hint("mpix_sparse", me == last ? "rsx" : "pex");
     FAILS(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 1, right, MPI_UNWEIGHTED, info, comm), mismatch, "one of the info keys mpix_sparse");
     MPI_Info_free(&info);
   }

@@ -21,9 +21,7 @@ static void step(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 static void sparse(MPI_Comm comm, const char *protocol) {
   int right = (test_rank + 1) % test_size, targets[2] = {right, test_rank}, values[2] = {1, 2}, counts[2] = {1, 1}, displs[2] = {0, 1};
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   for (int i = 0; i < 5; i++) {
     MPIX_Sparse_result result;
     OK(MPIX_Sparse_exchange(2, targets, values, counts, displs, MPI_INT, MPI_INT, info, comm, &result));
@@ -38,9 +36,7 @@ static void window(MPI_Comm comm) {
   int mine[3] = {0}, values[3] = {1, 2, 3}, got[2], right = (test_rank + 1) % test_size;
   MPI_Aint indices[3] = {0, 1, 2};
   MPIX_Sparse_window window;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", "inbox");
+  MPI_Info info = test_hint("mpix_sparse", "inbox");
   OK(MPIX_Sparse_window_create(mine, 3, MPI_INT, info, comm, &window));
   MPI_Info_free(&info);
   /* a batch and its acknowledgement, a batch and its answer */
@@ -149,9 +145,7 @@ int main(int argc, char **argv) {
   sparse(dynamic, "rsx");
   int one[2] = {1, 1}, displs[2] = {0, 1}, both[2] = {right, me};
   MPIX_Sparse_plan plan;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", "pex");
+  MPI_Info info = test_hint("mpix_sparse", "pex");
   OK(MPIX_Sparse_plan_create(2, both, out, one, displs, MPI_INT, MPI_INT, info, dynamic, &plan));
   MPI_Info_free(&info);
   for (int i = 0; i < 2; i++) {

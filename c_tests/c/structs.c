@@ -80,9 +80,7 @@ int main(int argc, char **argv) {
   }
   int *everyone = malloc((size_t)test_size * sizeof *everyone);
   for (int r = 0; r < test_size; r++) everyone[r] = r;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_whole_communicator", "true");
+  MPI_Info info = test_hint("mpix_whole_communicator", "true");
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, test_size, everyone, MPI_UNWEIGHTED, test_size, everyone, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
   for (int k = 0; k < LAYOUTS; k++) {
     MPI_Datatype type = make(&layouts[k]);

@@ -191,6 +191,22 @@ static inline MPI_Comm test_duplicate(void) {
   return comm;
 }
 
+/* an info object with one hint */
+static inline MPI_Info test_hint(const char *key, const char *value) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, key, value);
+  return info;
+}
+
+/* the description of an operation's neighborhood; the next call overwrites it */
+static inline const char *test_described(int operation, MPI_Comm comm) {
+  static char text[8192];
+  int length;
+  OK(MPIX_Neighborhood_describe(operation, comm, sizeof text, text, &length));
+  return text;
+}
+
 /* a datatype that is `count` elements at an absolute address */
 static inline MPI_Datatype absolute(int *address, int count, MPI_Datatype element) {
   MPI_Aint at;

@@ -67,8 +67,7 @@ static void delete(const char *path) { unlink(path); }
 /* Sets a ring with several edges to each neighbor, and says what carries blocks. Messages are timed
    by process 0 of the communicator, which is the last process where `turned`. */
 static const char *set(int turned, int weighted, MPI_Comm *comm) {
-  static char text[8192];
-  int length, rank, ends[2 * BLOCKS], weights[2 * BLOCKS];
+  int rank, ends[2 * BLOCKS], weights[2 * BLOCKS];
   MPI_Comm_split(MPI_COMM_WORLD, 0, turned ? n - me : me, comm);
   MPI_Comm_rank(*comm, &rank);
   for (int k = 0; k < 2 * BLOCKS; k++) ends[k] = (rank + (k < BLOCKS ? 1 : n - 1)) % n, weights[k] = weight;
@@ -80,7 +79,7 @@ static const char *set(int turned, int weighted, MPI_Comm *comm) {
   int *w = weighted ? weights : MPI_UNWEIGHTED;
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2 * BLOCKS, ends, w, 2 * BLOCKS, ends, w, info, *comm));
   MPI_Info_free(&info);
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, *comm, sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, *comm);
   const char *at = strstr(text, "transport: ");
   CHECK(at, "%s", text);
   return at;

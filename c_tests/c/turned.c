@@ -179,11 +179,9 @@ static void too_long(void) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
-  static char text[8192];
-  int length;
   comm = test_duplicate();
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, (int)sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, "mpix_single_copy = away"), "%s", text);
   waits_and_tests();
   blocking();

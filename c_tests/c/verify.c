@@ -171,9 +171,7 @@ static void several_edges(MPI_Info info) {
   from[0] = from[1] = left, from[2] = right, to[0] = to[1] = right, to[2] = left;
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, EDGES, from, MPI_UNWEIGHTED, EDGES, to, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
   const char *transport = getenv("MPIX_TRANSPORT");
-  char text[4000];
-  int length;
-  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_GATHER, MPI_COMM_WORLD, sizeof text, text, &length));
+  const char *text = test_described(MPIX_NEIGHBOR_GATHER, MPI_COMM_WORLD);
   int puts = transport && !strcmp(transport, "rma");
   CHECK(!!strstr(text, "transport: puts") == puts, "%s", text);
   edges_are_well(__LINE__);

@@ -200,9 +200,7 @@ static void aggregated(int commutes) {
   MPI_Type_create_resized(members, 0, sizeof(pair), &type);
   MPI_Type_commit(&type);
   MPI_Op op;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_window_aggregate", "true");
+  MPI_Info info = test_hint("mpix_window_aggregate", "true");
   for (int i = 0; i < ELEMENTS; i++) m[i].sum = 0, m[i].last = -1;
   OK(MPIX_Sparse_window_create(m, ELEMENTS, type, info, comm, &window));
   MPI_Op_create(commutes ? adds : doubles, commutes, &op);
@@ -231,9 +229,7 @@ static void aggregated(int commutes) {
 static void aggregated_by_mpi(void) {
   enum { N = 21, ELEMENTS = 3 };
   short m[ELEMENTS] = {0};
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_window_aggregate", "true");
+  MPI_Info info = test_hint("mpix_window_aggregate", "true");
   OK(MPIX_Sparse_window_create(m, ELEMENTS, MPI_SHORT, info, comm, &window));
   for (int k = 0; k < N; k++)
     for (MPI_Aint i = 0; i < ELEMENTS; i++) {

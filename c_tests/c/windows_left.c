@@ -8,9 +8,7 @@ static void exchange(const char *protocol, MPI_Comm comm) {
   int target = comm == MPI_COMM_SELF ? 0 : (test_rank + 1) % test_size, count = 1, displ = 0, value = test_rank, messages;
   MPI_Count elements;
   MPIX_Sparse_result result;
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_sparse", protocol);
+  MPI_Info info = test_hint("mpix_sparse", protocol);
   OK(MPIX_Sparse_exchange(1, &target, &value, &count, &displ, MPI_INT, MPI_INT, info, comm, &result));
   OK(MPIX_Sparse_get_count(result, &messages, &elements));
   CHECK(messages == 1, "%s: %d messages", protocol, messages);

@@ -214,9 +214,7 @@ static void operations(void) {
 static long double wide[2];
 
 static void begin_wide(void) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpix_node_size", "1");
+  MPI_Info info = test_hint("mpix_node_size", "1");
   window = NULL;
   wide[0] = 1, wide[1] = 2;
   OK(MPIX_Sparse_window_create(wide, 2, MPI_LONG_DOUBLE, info, comm, &window));
