@@ -5,16 +5,10 @@
 
 static int verified;
 
-static void set_ring(MPI_Comm comm, int *left) {
-  int right = (test_rank + 1) % test_size;
-  *left = (test_rank + test_size - 1) % test_size;
-  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
-}
-
 /* `before` plans of the first pair alone, then some of all on a ring */
 static void other_neighbors(MPI_Info info, int before) {
   enum { PLANS = 3 };
-  int mate = test_rank ^ 1, degree = mate < test_size, left, send[PLANS], have[PLANS];
+  int mate = test_rank ^ 1, degree = mate < test_size, left = (test_rank + test_size - 1) % test_size, send[PLANS], have[PLANS];
   MPIX_Request plans[PLANS];
   MPI_Comm comm = test_duplicate();
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, degree, &mate, MPI_UNWEIGHTED, degree, &mate, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
@@ -22,7 +16,7 @@ static void other_neighbors(MPI_Info info, int before) {
     OK(MPIX_Neighbor_alltoall_plan(send, 1, MPI_INT, have, 1, MPI_INT, comm, info, plans));
     OK(MPIX_Request_free(plans));
   }
-  set_ring(comm, &left);
+  test_ring(MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm);
   for (int k = 0; k < PLANS; k++) {
     send[k] = 100 * k + test_rank, have[k] = -1;
     OK(MPIX_Neighbor_alltoall_plan(&send[k], 1, MPI_INT, &have[k], 1, MPI_INT, comm, info, &plans[k]));
@@ -37,11 +31,11 @@ static void other_neighbors(MPI_Info info, int before) {
 }
 
 static void any_order(MPI_Info info) {
-  int left, send[2] = {100 + test_rank, 200 + test_rank}, have[2] = {-1, -1}, first = test_rank % 2, class, mismatch;
+  int left = (test_rank + test_size - 1) % test_size, send[2] = {100 + test_rank, 200 + test_rank}, have[2] = {-1, -1}, first = test_rank % 2, class, mismatch;
   OK(MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &mismatch));
   MPIX_Request plans[2];
   MPI_Comm comm = test_duplicate();
-  set_ring(comm, &left);
+  test_ring(MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm);
   for (int k = 0; k < 2; k++) OK(MPIX_Neighbor_alltoall_plan(&send[k], 1, MPI_INT, &have[k], 1, MPI_INT, comm, info, &plans[k]));
   OK(MPIX_Request_start(&plans[first]));
   OK(MPIX_Request_start(&plans[1 - first]));

@@ -8,10 +8,6 @@
 
 static int me, n, left, right;
 
-static void set_ring(MPI_Comm comm) {
-  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
-}
-
 /* a large count of a small type: 2^31 + 4 elements, really moved by process 0 to its right
    neighbor */
 static void really(void) {
@@ -208,7 +204,7 @@ int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
   MPI_Comm comm = test_duplicate();
-  set_ring(comm);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
   repeated(comm);
   far_away(comm);
   again(comm);

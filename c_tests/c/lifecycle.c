@@ -5,10 +5,6 @@
 
 static int me, n, left, right;
 
-static void set_ring(MPI_Comm comm, MPI_Info info) {
-  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
-}
-
 static void ring(int line, MPI_Comm comm) {
   int have = -1;
   OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, &have, 1, MPI_INT, comm));
@@ -21,8 +17,8 @@ static void many_lives(void) {
   int rounds = n <= 2 ? 2500 : n <= 4 ? 40 : 8;
   for (int i = 0; i < rounds; i++) {
     MPI_Comm comm = test_duplicate();
-    set_ring(comm, MPI_INFO_NULL);
-    if (i % 3 == 0) set_ring(comm, MPI_INFO_NULL);
+    test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
+    if (i % 3 == 0) test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
     if (i % 50 == 0) ring(__LINE__, comm);
     if (i % 2) OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
     MPI_Comm_free(&comm);
@@ -33,13 +29,13 @@ static void duplicates(void) {
   MPI_Comm comm, copy;
   int value = 0, class;
   comm = test_duplicate();
-  set_ring(comm, MPI_INFO_NULL);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
   MPI_Comm_dup(comm, &copy);
   MPI_Error_class(MPIX_Neighbor_gather(&value, 1, MPI_INT, &value, 1, MPI_INT, copy), &class);
   CHECK(class == MPI_ERR_TOPOLOGY, "a duplicate inherits the neighborhood: %d", class);
   ring(__LINE__, comm);
   MPI_Comm_free(&comm);
-  set_ring(copy, MPI_INFO_NULL);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, copy);
   ring(__LINE__, copy);
   MPI_Comm_free(&copy);
 }
@@ -73,7 +69,7 @@ static void early_free(void) {
 /* a schedule holds no address: the second call's buffers are the second call's */
 static void other_buffers(void) {
   MPI_Comm comm = test_duplicate();
-  set_ring(comm, MPI_INFO_NULL);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
   int a = me, b = me + 1000, from_a = -1, from_b = -1;
   OK(MPIX_Neighbor_alltoall(&a, 1, MPI_INT, &from_a, 1, MPI_INT, comm));
   OK(MPIX_Neighbor_alltoall(&b, 1, MPI_INT, &from_b, 1, MPI_INT, comm));
@@ -124,7 +120,7 @@ static void disconnected(void) {
 /* wildcard receives and sends of the user's with any tag never meet ours */
 static void user_traffic(void) {
   MPI_Comm comm = test_duplicate();
-  set_ring(comm, MPI_INFO_NULL);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
   MPI_Request request;
   MPI_Status status;
   int mine = -1, *tag_ub, flag;
@@ -180,7 +176,7 @@ static void of_one_process(void) {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, &deleted);
   for (int k = 0; k < 3; k++) {
     MPI_Comm comm = test_duplicate();
-    set_ring(comm, MPI_INFO_NULL);
+    test_ring(ALL_OPERATIONS, MPI_INFO_NULL, comm);
     OK(MPIX_Neighbor_reduce(&me, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm));
     OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
     MPI_Comm_free(&comm);
@@ -202,8 +198,8 @@ int main(int argc, char **argv) {
   described_within();
   /* alive at MPI_Finalize: on the world, and on a communicator that is never freed */
   MPI_Comm forgotten = test_duplicate();
-  set_ring(forgotten, MPI_INFO_NULL);
-  set_ring(MPI_COMM_WORLD, MPI_INFO_NULL);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, forgotten);
+  test_ring(ALL_OPERATIONS, MPI_INFO_NULL, MPI_COMM_WORLD);
   ring(__LINE__, MPI_COMM_WORLD);
   return test_finish();
 }

@@ -191,6 +191,14 @@ static inline MPI_Comm test_duplicate(void) {
   return comm;
 }
 
+/* a ring: each process sends to the next rank, and receives from the one before */
+static inline void test_ring(int operations, MPI_Info info, MPI_Comm comm) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &size);
+  int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  OK(MPIX_Neighborhood_set(operations, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
+}
+
 /* an info object with one hint */
 static inline MPI_Info test_hint(const char *key, const char *value) {
   MPI_Info info;
