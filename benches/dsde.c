@@ -3,7 +3,7 @@
  *
  * The microbenchmark of DSDE, section 4.3: in each round every process draws k = 6 different other
  * processes, and for each of them a length of 1 to 1024 bytes; 1000 rounds, which are the same for
- * all alternatives. Where there are not so many others, all of them are targets. The draws come
+ * all alternatives. Where there are fewer others, all of them are targets. The draws come
  * from splitmix64, so that every process can tell what every other one sends.
  *
  * Each alternative has a communicator of its own and goes through the rounds again and again. Ours
@@ -22,7 +22,7 @@
 
 static int k = 6, longest = 1024, drawn_rounds = 1000;
 
-/* what a process sends in a round */
+/* the messages of a process in a round */
 typedef struct {
   int *targets, *bytes;
 } round_of;
@@ -56,7 +56,7 @@ typedef struct {
   const char *at;
 } message;
 
-/* what an alternative works on; all but communicator and counters are the same for all */
+/* the problem of an alternative; all but communicator and counters are the same for all */
 struct problem {
   MPI_Comm comm;
   unsigned number; /* of the next round */
@@ -353,8 +353,8 @@ static void soak(const alternative *list, int alternatives, long long rounds_to_
 
 /* ---- figures */
 
-/* allocations of an exchange in the steady state, over so many: of our library, and of all, on the
-   process that makes the most */
+/* allocations of an exchange in the steady state, over `counted` exchanges: of our library, and of
+   all, on the process that makes the most */
 static void count_allocations(const alternative *a, int counted, double figures[4]) {
   for (int i = 0; i < counted; i++) a->run(a->on);
   by_us = by_all = (allocations){0, 0};
@@ -419,7 +419,7 @@ static void measure_protocols(const alternative *list, const char *const *what, 
   release_samples(&near), release_samples(&far);
 }
 
-/* what the library says about the last exchange */
+/* prints the library's reason for the protocol of the last exchange */
 static void print_choice(const problem *p) {
   char text[1000];
   int length;

@@ -147,7 +147,7 @@ static inline void grid_edges(problem *p) {
   memcpy(p->targets, p->sources, sizeof(int) * 4);
 }
 
-/* to `least` to `most` others drawn at random (all others, where there are not so many): the same
+/* to `least` to `most` others drawn at random (all others, where there are fewer): the same
    graph for all block sizes */
 static inline void random_edges(problem *p, int least, int most) {
   char *hit = need((size_t)n * n);
@@ -346,8 +346,8 @@ static inline void read_blocks(problem *p) {
     read_blocks(p);                   \
   }
 
-/* What is sent in the `number`th call, of this process alone; where results arrive is cleared. Sums
-   of doubles must not depend on their order. */
+/* Fills the send buffers for the `number`th call, with values of this process alone, and clears
+   those of results. Sums of doubles must not depend on their order. */
 static inline void fill_buffers(problem *p, int number) {
   const uint64_t key = (uint64_t)me << 40 | (uint64_t)number << 56;
   memset(p->recv, 0, p->room_in);

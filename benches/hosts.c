@@ -107,7 +107,7 @@ static void set(problem *p, const variant *v) {
   MPI_Info_free(&info);
 }
 
-/* what the library says of a neighborhood */
+/* the library's description of a neighborhood */
 typedef struct {
   char schedule[32];
   int strict, compares, puts;

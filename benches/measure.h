@@ -130,7 +130,7 @@ static const char *begin(int argc, char **argv, const char *usage) {
   return only;
 }
 
-/* what in the environment changes how the MPI moves messages */
+/* prints variables of the environment that change how the MPI moves messages */
 static void print_settings(void) {
   static const char *const kinds[] = {"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_smsc", "OMPI_MCA_mpi_yield", "MPIR_CVAR_", "UCX_", "MPIX_"};
   extern char **environ;
@@ -256,8 +256,8 @@ static inline void calibrate_batches(const alternative *list, int alternatives, 
   }
 }
 
-/* The rounds from `first` to `last`, fewer where they take more than so many seconds. Where cores
-   are not probed all samples are near. */
+/* The rounds from `first` to `last`, fewer where they take more than `seconds`. Where cores are not
+   probed all samples are near. */
 static inline void sample_rounds(const alternative *list, int alternatives, const int calls[MOST], int first, int last, double seconds, samples *near, samples *far) {
   double start = MPI_Wtime();
   for (int r = first; r < last; r++) {

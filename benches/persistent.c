@@ -91,8 +91,8 @@ STEP(renewed)
 STEP(kept_native)
 STEP(renewed_native)
 
-/* What it costs that a datatype that a call has is watched until it is freed: a type is made and
-   freed around each call, and either it is in the call, or one that stays. */
+/* The cost of watching a datatype that a call has until it is freed: a type is made and freed
+   around each call, and either it is in the call, or one that stays. */
 static void watched(int bytes) {
   problem p;
   ring_edges(&p, 1);

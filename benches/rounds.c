@@ -16,7 +16,7 @@
 #include "measure.h"
 #include <mpix_neighbor.h>
 
-/* what an alternative works on: all but the communicator is the same for all */
+/* the problem of an alternative: all but the communicator is the same for all */
 struct problem {
   MPI_Comm comm;
   int in, out, *sources, *targets;

@@ -434,7 +434,7 @@ static const char *const names[] = {"plan", "blocking", "native", "nat_plan", "b
 /* FEWEST: samples without which no goal is judged */
 enum { PAIR_PASSES = 5, MOST_CASES = 40, FEWEST = 3 };
 
-/* what is known of a case after some passes */
+/* the results of a case after some passes */
 typedef struct {
   char label[32];
   int number[KINDS]; /* of the alternative, or -1 */
@@ -643,8 +643,8 @@ static const goal pair_goals[] = {
     {"halo, 16^3", PLAN, NATIVE, 5},       {"halo, 64^3", PLAN, NATIVE, 3},       {"1 edge, 4 KiB", PLAN, BEST, 1.1},  {"1 edge, 64 KiB", PLAN, BEST, 2.5},
     {"1 edge, 1 MiB", PLAN, BEST, 1.4},    {"halo, 64^3", PLAN, PACKING, 1.05},
 };
-/* in each case with two processes: the plan at most so many times the floor, and blocking calls the
-   plan */
+/* limit in each case with two processes: of the plan's time to the floor, and of a blocking call's
+   to the plan's */
 static const double limit = 1.15;
 
 /* only where processes share cores */
@@ -662,7 +662,7 @@ static const goal common_goals[] = {
     {"reduce, 8 B", BLOCKING, NATIVE, 2}, {"reduce, 1 KiB", BLOCKING, NATIVE, 2}, {"reduce, 8 KiB", BLOCKING, NATIVE, 2}, {"reduce, 64 KiB", BLOCKING, NATIVE, 2},
 };
 
-/* what medians of the same thing differ by */
+/* difference of medians of the same thing */
 static const double noise = 0.02;
 
 static void print_outcome(double measured, int met) {

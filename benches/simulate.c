@@ -236,7 +236,7 @@ static void grid(job *j) {
   }
 }
 
-/* true if messages of so many bytes are simulated: not if SIMULATE_LARGEST is less */
+/* true if messages of `bytes` bytes are simulated: not if SIMULATE_LARGEST is less */
 static int is_wanted(int bytes) {
   const char *largest = getenv("SIMULATE_LARGEST");
   return !largest || bytes <= atoi(largest);

@@ -4,7 +4,7 @@
 #include <simgrid/link.h>
 #include <xbt/dynar.h>
 
-/* what links carry, by their addresses: all processes share the program's variables */
+/* load of the links, by their addresses: all processes share the program's variables */
 enum { LINKS = 1 << 18 };
 static struct {
   sg_link_t link;

@@ -56,7 +56,7 @@ static void end_problem(problem *p) {
   release(p);
 }
 
-/* what mpix_transport=auto or auto_plans takes for blocks of a length */
+/* the transport that mpix_transport=auto or auto_plans takes for blocks of a length */
 static const char *chosen(const char *transport, int bytes, const char *synchronization) {
   char text[4096];
   int length;

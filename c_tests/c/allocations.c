@@ -59,7 +59,7 @@ static void trees(MPI_Datatype strided) {
   free(send);
 }
 
-/* what our library allocates in `rounds` exchanges of one pattern */
+/* the bytes that our library allocates in `rounds` exchanges of one pattern */
 static size_t bytes_of(const list *l, const char *data, MPI_Info info, MPI_Comm comm, int rounds) {
   by_us = zero;
   for (int r = 0; r < rounds; r++) {

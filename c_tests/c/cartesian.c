@@ -7,8 +7,7 @@ enum { COUNT = 3, MAX_DIMS = 4 };
 
 static int value(int sender, int receiver, int edge, int k) { return ((sender * 64 + receiver) * 16 + edge) * 8 + k; }
 
-/* what must arrive in entry j: on Cartesian grids the block that was sent the other way, as the
-   definition says */
+/* in entry j arrives the block that was sent the other way, as the definition says */
 static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
   int me, up, down, entries = 2 * ndims;
   MPI_Comm_rank(cart, &me);

@@ -4,7 +4,7 @@
    whole. */
 #include "forms.h"
 
-/* what the library sends */
+/* messages and bytes that the library sends */
 static long messages, bytes;
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
@@ -195,7 +195,7 @@ static void stencils(void) {
   MPI_Info_free(&promise);
 }
 
-/* what full stencils on a periodic grid cost: in an alltoall a block travels once for each
+/* the cost of full stencils on a periodic grid: in an alltoall a block travels once for each
    dimension, in a gather it is in a message once; beyond that there are 8 bytes for each block of a
    message */
 static void counted(void) {
@@ -235,7 +235,7 @@ static void long_blocks(void) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* what cannot be combined */
+/* set calls whose blocks cannot be combined */
 static void refused(void) {
   full();
   test_fails(__LINE__, grid, set(ALL_OPERATIONS, 0, 0, MPI_INFO_NULL, grid), MPI_ERR_ARG, "set MPIX_NEIGHBOR_REDUCE by another call");
@@ -295,8 +295,8 @@ static void verified(void) {
     }
 }
 
-/* what the model says: short blocks are combined, long ones are not, nor where there is a reduce;
-   also where the graph may not be gathered, and the grid alone tells */
+/* by the model, short blocks are combined, long ones are not, nor where there is a reduce; also
+   where the graph may not be gathered, and the grid alone tells */
 static void chosen(const char *graph_limit) {
   int several = 0;
   for (int d = 0; d < D; d++) several += dims[d] > 1;

@@ -1,4 +1,4 @@
-/* What is known to be wrong in MPIs, for programs that show it with MPI alone. */
+/* Known faults of MPIs, for programs that show them with MPI alone. */
 #ifndef FLAWS_H
 #define FLAWS_H
 #include "test.h"
@@ -35,8 +35,8 @@ static inline int is_mpich_over_ucx(void) {
 /* true where the library has passive targets alone, whatever is asked for */
 static inline int are_epochs_flawed(void) { return is_mpich_over_ucx() || is_open_mpi_5(); }
 
-/* what the library says of epochs that start where all targets have posted: Open MPI's osc/sm loses
-   count of epochs that are said to be such */
+/* the assertion of epochs that start where all targets have posted: Open MPI's osc/sm loses count
+   of epochs with MPI_MODE_NOCHECK */
 #ifdef MPICH_VERSION
 enum { EPOCH = MPI_MODE_NOCHECK };
 #else

@@ -26,7 +26,7 @@ static int world_count;
 static uint64_t seed;
 static long number_of_case, collectives_run, sets_made, sets_refused, exchanges_run, epochs_run;
 
-/* what the case did, for when it fails */
+/* the steps of the case, for when it fails */
 static char story[1 << 16];
 static size_t told;
 static int log_steps;
@@ -177,7 +177,7 @@ static void step_set(world *w, random_stream *shared, random_stream *own) {
   int kind = w->cartesian ? between(shared, TOPOLOGY, OFFSETS) : (int[]){RANDOM, RANDOM, RANDOM, STAR, DENSE, TARGETS}[below(shared, 6)];
   int operations = between(shared, 1, 15), whole = chance(shared, 40), verify = chance(shared, 30), weighted = chance(shared, 40);
   const char *schedule = chance(shared, 80) ? general[below(shared, 9)] : NULL;
-  /* what only some operations and graphs can have */
+  /* schedules that only some operations and graphs can have */
   int special = chance(shared, 40);
   if (special && kind == STAR) operations = 2 | (operations & 8), whole = 1, schedule = chance(shared, 50) ? "scatter_binomial" : "scatter_optimal";
   else if (special && kind == TOPOLOGY) schedule = chance(shared, 50) ? "dimension_order" : "combining";

@@ -127,7 +127,7 @@ static inline void side_free(side *s) {
 
 static inline layout *layout_of(side *s, int i) { return &s->of[s->layouts == 1 ? 0 : i]; }
 
-/* lays blocks of so many units out; `fixed` where the type is given */
+/* lays blocks of `units` units out; `fixed` where the type is given */
 static inline void side_make(side *s, random_stream *r, int form, int blocks, const long *units, const unit *u, int modulus, const layout *fixed, MPI_Comm comm) {
   *s = (side){.form = form, .blocks = blocks};
   size_t n = (size_t)blocks + 1;

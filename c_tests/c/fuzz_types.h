@@ -33,7 +33,8 @@ static inline MPI_Datatype basic_type(int b) {
   }
 }
 
-/* what both ends of a message agree on: blocks are so many units, whatever their layout */
+/* a unit, on which both ends of a message agree: blocks are a number of units, whatever their
+   layout */
 typedef struct {
   int count, basics[MOST_UNIT];
 } unit;
@@ -79,7 +80,7 @@ static inline void reach(const layout *l, long *low, long *high) {
   }
 }
 
-/* whether so many elements behind one another touch no byte twice */
+/* true if this many consecutive elements touch no byte twice */
 static inline int tiles(const layout *l, long elements) {
   long low, high, extent = l->ub - l->lb, last = (elements - 1) * extent;
   if (elements <= 0 || l->entries == 0) return 1;
@@ -222,7 +223,7 @@ static inline layout wrapped(random_stream *r, layout *child, int factor) {
   return l;
 }
 
-/* a type of so many units; not committed */
+/* a type of this many units; not committed */
 static layout generate(random_stream *r, const unit *u, int units, int depth) {
   if (units == 1 && (depth == 0 || chance(r, 30))) return leaf(r, u);
   if (units > 1 && depth > 0 && chance(r, 15)) {
@@ -306,7 +307,7 @@ static inline int mpi_knows(const layout *l, int elements, MPI_Comm comm) {
   return good;
 }
 
-/* a committed type of so many units, of which `elements` behind one another touch no byte twice.
+/* a committed type of this many units, of which `elements` consecutive ones touch no byte twice.
    Random where few are needed */
 static inline layout random_layout(random_stream *r, const unit *u, int units, long elements, MPI_Comm comm) {
   layout l = {0};

@@ -60,7 +60,8 @@ static inline void flush_and_compare(fuzz_window *f) {
   CHECK(wrong == 0, "%s: %d results are wrong after a flush", f->text, wrong);
 }
 
-/* what process `s` does in the epoch: changes the model, and is done if it is this process */
+/* the operations of process `s` in the epoch: they change the model, and are called if it is this
+   process */
 static inline void window_operations(fuzz_window *f, int s, random_stream *own) {
   enum { PUT, ADD, GET, FETCH, SWAP, KINDS };
   world *w = f->w;

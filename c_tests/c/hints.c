@@ -12,7 +12,7 @@ static char said[20000];
 static FILE *capture;
 static int kept;
 
-/* what goes to standard error from here on is kept */
+/* keeps what is written to standard error from here on */
 static void listen(void) {
   fflush(stderr);
   capture = tmpfile();

@@ -202,7 +202,7 @@ typedef struct {
   place p;
 } block;
 
-/* what process s sends on edge e in exchange number i, and the types at both ends */
+/* the values that process s sends on edge e in exchange number i, and the types at both ends */
 static void edge(uint64_t i, int s, int e, block *from, block *into, char **values) {
   uint64_t seed = mix3(i, s, e);
   int a, b;

@@ -27,7 +27,7 @@ static void count(int line, MPI_Comm c, const MPIX_Loggp *wanted) {
         have.gap_per_byte, (long long)have.eager, have.deviation);
 }
 
-/* a set call with messages of so many bytes gives this reason for its choice */
+/* a set call with messages of `bytes` bytes gives this reason for its choice */
 static void chooses(int line, MPI_Info info, int bytes, const char *reason) {
   int ring[2] = {(me + n - 1) % n, (me + 1) % n}, weights[2] = {bytes, bytes};
   OK(MPIX_Neighbor_alltoall_set(2, ring, weights, 2, ring, weights, info, comm));

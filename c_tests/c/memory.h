@@ -1,4 +1,4 @@
-/* What this process has in memory, by /proc. */
+/* The memory of this process, by /proc. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

@@ -50,7 +50,7 @@ static int ints(uint64_t seed, int equal, int longest, int s, int i) { return (i
 
 enum { ALLTOALL, ALLTOALLV, ALLTOALLW, GATHER };
 
-/* one call: which collective, blocks of up to so many ints; those received have holes where
+/* one call: which collective, blocks of up to `longest` ints; those received have holes where
    `strided` */
 static void exchange(const graph *g, int which, uint64_t seed, int longest, int strided) {
   int in = g->indegree[me], out = g->outdegree[me], equal = which == ALLTOALL || which == GATHER;

@@ -117,7 +117,7 @@ static void one(int what, int form, const int *send, int *have, int call) {
   MPI_Type_free(&strided);
 }
 
-/* what lies in a file, and must not be written */
+/* a copy in a file, which must not be written */
 static const int *read_only(const int *from, size_t bytes) {
   char name[] = "/tmp/mpix-neighbor-pull-XXXXXX";
   int file = mkstemp(name);

@@ -15,7 +15,7 @@ typedef enum { ALLTOALLW, ALLTOALLV, ALLTOALL, GATHER, GATHERV, FORMS } form;
 static int me, size, asked, watched, handles_back, reduces;
 static MPI_Comm comm, alone;
 
-/* what the library asks about datatypes */
+/* counts the library's questions about datatypes */
 int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint *lb, MPI_Aint *extent) {
   asked++;
   return PMPI_Type_get_extent(type, lb, extent);

@@ -225,7 +225,7 @@ static void too_long(void) {
   MPI_Comm_free(&comm);
 }
 
-/* what takes messages after all, and says why */
+/* cases that take messages after all, and say why */
 static void describes(void) {
   int left = (me + n - 1) % n, right = (me + 1) % n;
   const char *text, *cases[][3] = {

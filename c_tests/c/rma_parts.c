@@ -89,7 +89,7 @@ static void alltoall(const char *schedule, const char *unit, int spoiled) {
       for (int i = 0; i < INTS; i++) block[place(kind, i)] = test_value(me, 100 * targets[e] + tag_of(e, call), i);
       sent[e] = types[kind], kinds[e] = (me + 2 * e + call / 2) % KINDS, received[e] = types[kinds[e]];
       has_scattered += targets[e] != me && kind == 2;
-      /* what process 1 cannot pack */
+      /* blocks that process 1 cannot pack */
       if (call == spoiled && (1 + e + call) % KINDS == 2 && (e >= n || e != 1)) lost[e < n ? e : 2 % n] = 1;
     }
     memset(have, -1, (size_t)edges * ROOM * sizeof(int));

@@ -200,7 +200,7 @@ static void everyone(int from) {
     if (r != from) target(r);
 }
 
-/* what a tree cannot serve */
+/* neighborhoods that a tree cannot serve */
 static void refused(void) {
   MPI_Info info = promise(NULL, NULL), silent;
   MPI_Info_create(&silent);

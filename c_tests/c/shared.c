@@ -12,7 +12,7 @@ enum { ALLTOALL, ALLTOALLV, ALLTOALLW, GATHER, GATHERV, REDUCE, REDUCEV, OPERATI
 enum { BLOCKING, STARTED, PLANNED, FORMS };
 enum { RUNS = 2, PENDING = 24 };
 
-/* what is reduced: predefined operators in loops of the library, others by MPI, and an operator
+/* kinds of reductions: predefined operators in loops of the library, others by MPI, and an operator
    that does not commute */
 enum { INT_SUM, LONG_BXOR, DOUBLE_MAX, FLOAT_SUM, SHORT_SUM, AFFINE, KINDS };
 

@@ -9,7 +9,7 @@
 static const char *const protocols[] = {"auto", "nbx", "nbx_probe", "nbx_node", "pex", "pcx", "pcx_library", "rsx", "crystal", "inbox"};
 enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 
-/* what one process sends in one exchange; lengths in bytes */
+/* the messages of one process in one exchange; lengths in bytes */
 typedef struct {
   int n, room, total, *targets, *lengths, *displs;
 } list;

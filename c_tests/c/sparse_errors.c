@@ -37,7 +37,7 @@ int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *b
 
 static MPI_Info chosen(void) { return test_hint("mpix_sparse", protocol); }
 
-/* what a process sends here, and what of it arrives while one process is in error */
+/* the messages of a process, and those of them that arrive while one process is in error */
 static void around(list *l, int s, int round, int size) {
   (void)round;
   add(l, (s + 1) % size, 8), add(l, s, 4), add(l, (s + 2) % size, 5000), add(l, (s + 1) % size, 0);
@@ -150,7 +150,8 @@ static void other_forms(void) {
   wide = (MPI_Count)1 << 62;
   HANDLED(MPIX_Sparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "sendcounts[0]: 4611686018427387904 elements of extent 4 bytes exceed the address range");
   CHECK(result == NULL && request == NULL && plan == NULL, "errors write results");
-  /* what is not looked at: arrays without entries, the buffer of messages that have no bytes */
+  /* arguments that are not looked at: arrays without entries, the buffer of messages without bytes
+     */
   OK(MPIX_Sparse_exchange(0, NULL, MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, MPI_INT, info, comm, &result));
   OK(MPIX_Sparse_free(&result));
   OK(MPIX_Sparse_exchange(1, &me, NULL, &zero, &zero, MPI_INT, MPI_INT, info, comm, &result));

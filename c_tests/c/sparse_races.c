@@ -43,7 +43,7 @@ int MPI_Cancel(MPI_Request *request) {
   return PMPI_Cancel(request);
 }
 
-/* what a process sends in a round: 0 to 3 messages of a few ints, now and then a long one; cheap to
+/* the messages of a process in a round: 0 to 3 of a few ints, now and then a long one; cheap to
    compute, so that there can be many rounds */
 typedef struct {
   int n, target[3], ints[3];

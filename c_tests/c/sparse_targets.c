@@ -67,7 +67,7 @@ static void cases(const char *protocol, MPI_Comm comm) {
     OK(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, out, targets, weighted ? tweights : MPI_UNWEIGHTED, info, comm));
     lists(protocol, round, weighted, comm, in, sources, sweights, out, targets, tweights);
     run(protocol, round, comm, in, sources, entries, out);
-    /* what MPIX_Neighborhood_set makes of both lists */
+    /* the same neighborhood by MPIX_Neighborhood_set, from both lists */
     if (round == 3) {
       OK(MPIX_Neighborhood_set(ALL_OPERATIONS, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED, info, comm));
       lists(protocol, round, 0, comm, in, sources, sweights, out, targets, tweights);

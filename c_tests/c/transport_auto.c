@@ -13,7 +13,7 @@ enum { BLOCKS = 3, BYTES = 5000 };
 static int me, n, version, puts_made, straight_puts, refuses;
 static double slow_put, slow_landing, slow_straight, slow_send;
 
-/* what is asked for, and the weight of each edge */
+/* the transport that is asked for, and the weight of each edge */
 static const char *transport = "auto";
 static int weight = BYTES;
 

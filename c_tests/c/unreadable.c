@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
     expect(__LINE__, have_a, 1);
     CHECK(other == left, "%d", other);
 
-    /* what only the receiver finds out */
+    /* an error that only the receiver finds */
     memset(have_a, 0, LONG);
     OK(MPIX_Ineighbor_alltoall(middle, LONG, MPI_CHAR, have_a, LONG, MPI_CHAR, comm, &of_a));
     OK(MPIX_Request_wait(&of_a));

@@ -132,7 +132,7 @@ static void kinds_in_order(MPI_Comm comm, uint64_t seed) {
     OK(MPIX_Sparse_window_fence(window));
     for (int i = 0; i < n; i++) CHECK(results[i] == expected[i], "epoch %d: result %d is %d, not %d", epoch, i, results[i], expected[i]);
   }
-  /* what each process expects at me */
+  /* the elements here, as each process expects them */
   int *want = malloc((size_t)size * OWN * sizeof *want);
   MPI_Alltoall(model, OWN, MPI_INT, want, OWN, MPI_INT, comm);
   for (int i = 0; i < size * OWN; i++) CHECK(mine[i] == want[i], "element %d is %d, not %d", i, mine[i], want[i]);

@@ -2,8 +2,8 @@
 #include "memory.h"
 #include "test.h"
 
-/* WARM: so many that what processes have for one another is as long as it becomes, however they
-   share cores */
+/* WARM: enough operations for the memory that processes keep for one another to reach its full
+   size, however they share cores */
 enum { ELEMENTS = 1000, WARM = 1000000, MANY = 10000000, MOST_KIB = 2048 };
 
 static void operations(MPIX_Sparse_window window, int count) {

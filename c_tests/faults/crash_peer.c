@@ -26,7 +26,7 @@ static void end_now(int signal) {
   _exit(0);
 }
 
-/* what process `from` sends to process `to` in a call */
+/* the byte of which the block from `from` to `to` consists in a call */
 static unsigned char value(int from, int to, int call) { return (unsigned char)mix3(from, op == ALLTOALL ? to : 0, call); }
 
 static int exchange(unsigned char *send, unsigned char *have, int bytes, int call) {

@@ -70,8 +70,8 @@ static int fails(MPI_Datatype type) {
    goes */
 static int cannot_cancel;
 static char *watched;
-/* the call of MPI_Pack fails, and that of MPI_Isend with a datatype that has gaps; so do, when so
-   many long messages have been sent, so many sends of long ones */
+/* the call of MPI_Pack fails, and that of MPI_Isend with a datatype that has gaps; so do, when
+   `sends_left` long messages have been sent, `refusals` sends of long ones */
 static int cannot_pack, sends_left, refusals;
 
 /* notices have datatypes of other kinds */
@@ -446,8 +446,8 @@ static int run_plan(MPIX_Request *plan) {
   return code == MPI_SUCCESS ? MPIX_Request_wait(plan) : code;
 }
 
-/* fields of short blocks, of which MPI alone packs the first, on so many edges to each process that
-   their memory is the system's */
+/* fields of short blocks, of which MPI alone packs the first, on enough edges to each process for
+   their memory to be the system's */
 static MPIX_Request joined_plan(void) {
   enum { ELEMENTS = 900 };
   int list[8 * EDGES], degree = 0, lengths[ELEMENTS], displs[ELEMENTS], counts[2] = {1, ELEMENTS};

@@ -51,7 +51,7 @@ static int cancel(void *state, int complete) {
 
 /* whether the next send is refused */
 static int refuse_send;
-/* what is refused, how many of it come before, and how many are refused */
+/* the kind of call that is refused, how many of it come before, and how many are refused */
 typedef enum { NOTHING, SENDS, ANNOUNCEMENTS, RECEIVES, POSTS, STARTS, PUTS, COMPLETES, FLUSHES, FLAGS } kind;
 static kind refusing;
 static int before, times;
@@ -436,8 +436,8 @@ static void refused_put(const char *synchronization, int posts, kind what, int f
   MPI_Comm_free(&comm);
 }
 
-/* MPI refuses something of process 1 twice, after so many others, in one of five calls, and so
-   keeps it from ending the call with the barrier of all: it fails on all, as do the next ones */
+/* MPI refuses calls of one kind of process 1 twice, after `first` others, in one of five calls, and
+   so keeps it from ending the call with the barrier of all: it fails on all, as do the next ones */
 static void refused_fence(kind what, int first, int bytes, int in) {
   int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm = test_duplicate();

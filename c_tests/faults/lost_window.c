@@ -5,7 +5,8 @@
 #include "scarce.h"
 #include "test.h"
 
-/* what is refused, how many of it, and of which length (0: any); how many have been */
+/* the kind of call that is refused, how many of it, and of which length (0: any); how many have
+   been */
 typedef enum { NOTHING, SENDS, LAST, RECEIVES, BARRIERS, SUMS } kind;
 static kind refusing;
 static int times, length, refused;

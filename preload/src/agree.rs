@@ -1,4 +1,4 @@
-//! What holds on all processes.
+//! Agreement: finds out if something holds on all processes.
 
 use std::ffi::c_void;
 

@@ -69,7 +69,7 @@ unsafe fn watched(function: Function, state: &State, sides: Sides, ours: &dyn Fn
     code
 }
 
-/// Counts a call that has been started or, if it blocks, completed, and that sends so many bytes.
+/// Counts a call that has been started or, if it blocks, completed, and that sends `bytes` bytes.
 pub fn started(function: Function, mode: Mode, state: &State, bytes: u64, spent: Duration) {
     let row = index(function, mode);
     add(&TABLE[row].calls, 1);

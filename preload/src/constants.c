@@ -1,4 +1,5 @@
-/* What mpi.h has only as macros, or what differs between MPIs, in a form that Rust can link to. */
+/* Constants that mpi.h has only as macros, or that differ between MPIs, in a form that Rust can
+   link to. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -56,7 +56,7 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 /// True if that was said in an exit handler, of which later ones may call `MPI_Finalize`.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// What a report needs, not on the stack: that of a signal handler may have 8 KiB.
+/// Memory for a report, not on the stack: that of a signal handler may have 8 KiB.
 static ROOM: Room = Room(UnsafeCell::new((Text { bytes: [0; LONGEST], used: 0 }, [0; NUMBERS])));
 
 struct Room(UnsafeCell<(Text, [u64; NUMBERS])>);

@@ -56,7 +56,7 @@ pub struct Pool {
     number: u64,
     /// True once all processes of the parent have made a communicator.
     is_used: AtomicBool,
-    /// What they agree through. Made once; `None` where they cannot share memory.
+    /// The memory through which they agree. Made once; `None` where they cannot share memory.
     reducer: OnceLock<Option<Reducer>>,
 }
 

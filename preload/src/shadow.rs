@@ -21,7 +21,7 @@ use crate::hints;
 use crate::reason::Reason;
 use crate::shape::{self, Shape};
 
-/// What shadows are set for.
+/// The operations that shadows are set for.
 const OPERATIONS: c_int = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
 
 /// A shadow, and what is known about its topology. Freed when dropped.

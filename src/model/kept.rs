@@ -70,7 +70,7 @@ impl Place {
         if is_plausible(&parameters) { Ok(parameters) } else { Err("it holds no times that were measured".into()) }
     }
 
-    /// What the place is, as comments of a file.
+    /// Describes the place in comments of a file.
     pub(super) fn comments(&self) -> String {
         let ([a, b], [nodes, processes]) = (&self.nodes, self.counts);
         format!("# mpi: {}\n# nodes: {a}, {b}; {nodes} or more, of {processes} or more processes\n", self.mpi)

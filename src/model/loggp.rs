@@ -41,7 +41,7 @@ pub struct Loggp {
     /// receive has been posted (rendezvous). Not part of LogGP: it is the S of LogGPS (Ino,
     /// Fujimoto, Hagihara 2001). With `u64::MAX` no message waits, as in LogGP.
     pub eager: u64,
-    /// What LogGP leaves out.
+    /// Shared links, distances and copies, which LogGP leaves out.
     pub sharing: Sharing,
 }
 

@@ -19,7 +19,7 @@ use crate::util::cast::whole;
 /// Bytes of a message, or of a put, that are timed, ascending.
 pub const SIZES: [usize; 5] = [64, 4 << 10, 32 << 10, 128 << 10, 1 << 20];
 
-/// What stands for a length where blocks are never put straight to where they are received.
+/// Length from which blocks are put straight to where they are received, if none ever are.
 pub const NEVER: u64 = u64::MAX;
 
 /// How many messages of that length there are at a time, ascending.
@@ -74,7 +74,7 @@ pub enum Notice {
     Barrier,
 }
 
-/// What times hold for, beside the MPI and the nodes.
+/// Conditions, beside the MPI and the nodes, under which times hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
     /// How the target learns of puts.
@@ -115,9 +115,9 @@ impl Times {
         self.numbers().iter().all(|&time| time > 0.0 && time <= LONGEST)
     }
 
-    /// Returns how long `blocks` messages take that have so many bytes together, and are equally
-    /// long, and how long puts of all of them take. Between two sizes, times are linear in the
-    /// bytes; beyond the last one, too.
+    /// Returns how long `blocks` messages of equal length take that have `bytes` bytes together,
+    /// and how long puts of all of them take. Between two sizes, times are linear in the bytes;
+    /// beyond the last one, too.
     pub fn predict(&self, blocks: u64, bytes: u64) -> Predicted {
         let each = bytes as f64 / blocks.max(1) as f64;
         let (one, several) = (self.at(each, |e| e.messages[0]), self.at(each, |e| e.messages[1]));

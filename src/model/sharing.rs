@@ -1,5 +1,5 @@
-//! What LogGP leaves out, and what is measured of it: links that messages of several nodes share,
-//! latency by distance, and the cost of a copy.
+//! Properties of a network that LogGP leaves out and that are measured: links that messages of
+//! several nodes share, latency by distance, and the cost of a copy.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +30,7 @@ impl Sharing {
     pub const UNKNOWN: Sharing =
         Sharing { copy: None, links: [0.0; Sharing::DISTANCES], random: None, latencies: [0.0; Sharing::DISTANCES] };
 
-    /// What tells it from others.
+    /// Words that differ if the properties do.
     pub fn words(&self) -> impl Iterator<Item = u64> {
         let found = [self.copy, self.random].into_iter().map(|time| time.map_or(0, |time| 1 + time.to_bits()));
         // zeros follow what was measured
@@ -39,7 +39,7 @@ impl Sharing {
         found.chain(lengths).chain(links.iter().chain(latencies).copied().map(f64::to_bits))
     }
 
-    /// Number of distances to measure with so many nodes: nodes are a ring, on which none is
+    /// Number of distances to measure among `nodes` nodes: they are a ring, on which none is
     /// farther than half of it.
     pub fn distances(nodes: u32) -> usize {
         nodes.checked_ilog2().map_or(0, |log| log as usize).min(Sharing::DISTANCES)
@@ -61,7 +61,7 @@ impl Sharing {
         at_distance(&self.latencies, distance)
     }
 
-    /// Distance between two of so many nodes.
+    /// Distance between two of `nodes` nodes.
     pub fn distance(a: u32, b: u32, nodes: u32) -> u32 {
         let direct = a.abs_diff(b);
         direct.min(nodes - direct)

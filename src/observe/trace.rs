@@ -332,7 +332,7 @@ fn first_time(path: &Path) -> Option<u128> {
 
 /// How long this process has existed, or a little longer.
 fn age() -> Option<Duration> {
-    /// What the start is rounded to.
+    /// The start is rounded to a multiple of this.
     const ROUNDED: Duration = Duration::from_millis(20);
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // The file /proc/uptime may be that of a container.

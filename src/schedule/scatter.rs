@@ -92,7 +92,7 @@ struct Share {
 }
 
 impl Share {
-    /// What the hub holds at first.
+    /// All blocks, which the hub holds at first.
     fn all(star: &Star) -> Share {
         Share { first: 0, count: to_u32(star.targets.len()) + 1 }
     }

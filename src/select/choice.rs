@@ -57,7 +57,7 @@ impl fmt::Display for Candidate {
 /// A choice and its reason.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// What was chosen.
+    /// The chosen schedule.
     pub candidate: Candidate,
     /// The reason.
     pub why: Reason,

@@ -28,7 +28,7 @@ const CLEARLY_SHARED: f64 = 0.8;
 /// beside each other.
 const CLOSE: f64 = 0.5;
 
-/// What the model says about the schedules for a graph.
+/// The model's predictions for the schedules of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The algorithm with the lowest predicted time; `direct` if no other is clearly faster.
@@ -58,7 +58,7 @@ pub struct Nodes<'a> {
     pub share_memory: bool,
 }
 
-/// What schedules are compared for.
+/// The problem for which schedules are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     /// The edges of all processes.
@@ -297,7 +297,8 @@ mod tests {
         assert!(chosen.contains(&Algorithm::Combining) && chosen.contains(&Algorithm::Direct), "{chosen:?}");
     }
 
-    /// What memory carries costs its copies, and no message; what is between nodes costs the same.
+    /// A block that memory carries costs its copies, and no message; one between nodes costs the
+    /// same.
     #[test]
     fn messages_within_a_node_are_not_those_of_a_network() {
         let ring = |processes: u32| (0..processes).map(move |p| (p, (p + 1) % processes, 1 << 20)).collect::<Vec<_>>();

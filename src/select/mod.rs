@@ -149,8 +149,9 @@ fn asks_trial(hints: &Hints, outline: Outline) -> bool {
     tries(hints, outline) && outline.busiest > outline.heaviest
 }
 
-/// What trial calls are to compare where [`select`] says [`Next::Compare`] of a graph that is too
-/// large for the model: `direct`, and rounds that no process plans for all. `None` for others.
+/// Returns the schedules for trial calls to compare where [`select`] says [`Next::Compare`] of a
+/// graph that is too large for the model: `direct`, and rounds that no process plans for all.
+/// `None` for others.
 pub fn compare_large(hints: &Hints, stencil: Option<&Stencil>, outline: Outline) -> Option<Comparison> {
     let choice = Choice::new(Algorithm::Direct, Reason::Large(outline.edges));
     let mut close = vec![choice.candidate, Algorithm::DistributedColoring.into()];

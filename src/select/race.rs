@@ -18,8 +18,8 @@
 //! A set call, which makes calls of its own, has less patience ([`Race::brief`]). The calls of a
 //! turn follow one another without a barrier: a single call behind one is as fast as its messages,
 //! while in a row each call also waits for what is late of the one before, as it does in programs.
-//! What counts is the time from the end of the calls that do not count, on the process where they
-//! end last, to the end of the turn, on the process where that ends last. So no process's head
+//! The time of a turn begins at the end of the calls that do not count, on the process where they
+//! end last, and ends with the turn, on the process where that ends last. So no process's head
 //! start counts, as it would if each took the time from its own end.
 
 use crate::util::cast::{to_usize, whole};

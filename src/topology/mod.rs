@@ -1,5 +1,4 @@
-//! Who communicates with whom: neighborhoods, Cartesian grids, the graph of all processes, and the
-//! nodes that they run on.
+//! Neighborhoods, Cartesian grids, the graph of all processes, and the nodes that they run on.
 
 #![forbid(unsafe_code)]
 

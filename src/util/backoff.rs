@@ -1,4 +1,4 @@
-//! How a process waits: what it does between two polls, and every constant of that.
+//! Waiting: the actions of a process between two polls, and every constant of them.
 //!
 //! A loop that waits polls, and asks a [`Backoff`] after each poll in vain:
 //!
@@ -33,7 +33,7 @@ pub const NAP: Duration = Duration::from_micros(500);
 /// How long a message waits for room in shared memory before it goes by MPI.
 pub const ROOM: Duration = Duration::from_millis(2);
 
-/// How long messages of so many bytes in all lie for their receivers to copy them before copies go
+/// How long messages of `bytes` bytes in all lie for their receivers to copy them before copies go
 /// by MPI: a receiver that waits for its core, or copies as many bytes of its own at 500 MB/s,
 /// should not count as away.
 pub fn until_withdrawn(bytes: u64) -> Duration {

@@ -1,4 +1,4 @@
-//! How many cases the property tests run.
+//! Number of cases that the property tests run.
 
 use proptest::prelude::ProptestConfig;
 

@@ -1,4 +1,4 @@
-//! What the kernel says of processes, in `/proc/PID/stat`.
+//! The kernel's entries of processes, `/proc/PID/stat`.
 
 use std::io::{Error, ErrorKind, Result};
 

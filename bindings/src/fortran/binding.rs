@@ -1,4 +1,4 @@
-//! How each parameter of the C functions goes from Fortran to C: the one table of that.
+//! The one table that says how each parameter of the C functions goes from Fortran to C.
 //!
 //! The C type of a parameter decides, and its name where the type leaves it open. A parameter
 //! without a rule stops the generator.

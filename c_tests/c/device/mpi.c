@@ -58,7 +58,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
   return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 
-/* what the preload library passes on, and what it compares with */
+/* the collectives that the preload library passes on, and compares with */
 int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                            MPI_Comm comm) {
   return PMPI_Neighbor_allgather(at(sendbuf), sendcount, sendtype, at(recvbuf), recvcount, recvtype, comm);

@@ -243,7 +243,7 @@ struct Cell {
     method: &'static str,
     /// Bytes to a unit of weight.
     unit: u32,
-    /// Costs in bytes: so many would pass in the same time.
+    /// Costs in bytes, as many as would pass in the same time.
     cost: f64,
     cost_overlapped: f64,
     /// To the lower bound.

@@ -55,7 +55,8 @@ fn longest(text: &str) -> Result<u32, String> {
     number.filter(|n| range.contains(n)).ok_or_else(|| "not from 1k to 1G".into())
 }
 
-/// Says how to get what can measure, with this command on so many processes.
+/// Says how to get a tool that can measure, and to run this command with it on `processes`
+/// processes.
 #[cfg(not(feature = "mpi"))]
 pub fn without_mpi(processes: u32, command: &str) -> Failure {
     let text = format!(

@@ -18,7 +18,7 @@ use mpix_neighbor::schedule::rounds::lower_bound;
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::util::cast::to_u32;
 
-/// What more the bound could become, as a fraction of it, at the end.
+/// Most by which the bound could still grow at the end, as a fraction of it.
 const PRECISION: f64 = 5e-3;
 
 /// By how much a matching must exceed the cost of its round to count, as a fraction of it.
@@ -113,7 +113,7 @@ pub fn bound(graph: &Graph, startup: f64) -> f64 {
     best
 }
 
-/// What the solver has found, if it has.
+/// The solver's solution, if it has found one.
 fn solution_of(outcome: Result<SolveOutcome, microlp::Error>) -> Option<Solution> {
     outcome.ok()?.into_solution().ok()
 }

@@ -46,7 +46,7 @@ mod compared {
         pub ratio: Option<f64>,
     }
 
-    /// The protocols among so many processes.
+    /// The protocols among some processes.
     #[derive(Serialize)]
     pub struct Case {
         pub processes: u32,

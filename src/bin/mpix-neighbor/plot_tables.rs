@@ -71,7 +71,7 @@ fn tables(text: &str) -> Result<Vec<Table>, String> {
     Ok(all)
 }
 
-/// Reads a line of a table of so many forms; `None` if it does not begin with a number.
+/// Reads a line of a table of `forms` forms; `None` if it does not begin with a number.
 fn row(line: &str, forms: usize) -> Result<Option<Row>, String> {
     let (mut plain, mut depth) = (String::new(), 0);
     for c in line.chars() {

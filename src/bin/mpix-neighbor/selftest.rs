@@ -9,7 +9,7 @@ use mpix_neighbor::schedule::{ALGORITHMS, Tuning, world_schedules};
 /// Processes of the graph whose schedules are replayed, and messages of each.
 const GRAPH: (u32, u32) = (16, 5);
 
-/// What a check found: a sentence, also if it failed.
+/// Finding of a check: a sentence, also if it failed.
 pub type Outcome = Result<String, String>;
 
 /// Builds the schedules of a graph by every algorithm that fits it, and replays them.

@@ -1,4 +1,4 @@
-//! What all figures in SVG have in common.
+//! Parts that all figures in SVG have in common.
 
 use crate::text::printable;
 

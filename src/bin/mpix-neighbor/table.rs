@@ -43,7 +43,7 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// A quotient with so many digits behind the point; `-` where there is none.
+/// A quotient with `digits` digits behind the point; `-` where there is none.
 pub fn quotient(of: f64, by: f64, digits: usize) -> String {
     let value = of / by;
     if value.is_finite() { format!("{value:.digits$}") } else { "-".into() }

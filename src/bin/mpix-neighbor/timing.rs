@@ -1,4 +1,4 @@
-//! How long code takes.
+//! Times code.
 
 use std::time::Instant;
 

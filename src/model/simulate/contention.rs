@@ -1,6 +1,6 @@
-//! How long each message is in the network, by the distance of its nodes, and how long its bytes
-//! take where messages share links: those of the processes of a node its port, and those of all
-//! nodes the network.
+//! Time of each message in the network, by the distance of its nodes, and of its bytes at the ports
+//! where messages share links: those of the processes of a node its port, and those of all nodes
+//! the network.
 //!
 //! All messages of a round that share something are slowed by the same factor, so that the time of
 //! the round is at least that in which what is shared passes all their bytes. A fair network does
@@ -79,7 +79,7 @@ struct Far {
     nodes: [usize; 2],
 }
 
-/// What some messages that travel at the same time ask of the ports, out and in, and of the
+/// Load that messages which travel at the same time put on the ports, out and in, and on the
 /// network. The memory serves one set of messages after another, so that a set costs the time of
 /// its messages, however many processes and nodes there are.
 struct Ports<'a> {

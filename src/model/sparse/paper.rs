@@ -11,7 +11,7 @@ pub enum Broadcast {
     Lower,
     /// Time of a binomial tree, and of a dissemination barrier if P is a power of two.
     Upper,
-    /// What the network's own barrier takes, in microseconds.
+    /// Time of the network's own barrier, in microseconds.
     Takes(f64),
 }
 

@@ -21,8 +21,8 @@ fn nbx(machine: &Loggp, network: &Network, processes: u32, k: f64, bytes: u64) -
     data + barrier(machine, network, processes)
 }
 
-/// True if a process's inbox has no room for so many messages of so many bytes, which are short
-/// enough for it.
+/// True if a process's inbox has no room for `messages` messages of `bytes` bytes, each of which is
+/// short enough for it.
 pub fn overflow_inbox(messages: u32, bytes: u64) -> bool {
     bytes <= INBOX_LONG && all_in_inbox(messages, bytes) > INBOX_ROOM
 }

@@ -67,7 +67,7 @@ pub struct Load {
     pub bytes: u64,
 }
 
-/// What a network does beyond LogGP's parameters. By default nothing.
+/// Abilities of a network beyond LogGP's parameters. By default none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Network {
     /// Time of a barrier of all processes, in microseconds, instead of one by messages.

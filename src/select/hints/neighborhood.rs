@@ -83,7 +83,7 @@ pub enum SingleCopy {
     Auto,
     /// Those that are longer than a cell of shared memory.
     AboveCell,
-    /// Those of at least so many bytes.
+    /// Those of at least this many bytes.
     From(u64),
     /// Those that are longer than a cell, of started calls, whose sender is away.
     Away,
@@ -339,7 +339,7 @@ impl Hints {
         NEIGHBORHOOD.map(|((key, _), _)| (key, digest(words(key))))
     }
 
-    /// What must be equal of a hint, for errors.
+    /// Names the part of a hint that must be equal on all processes, for errors.
     pub fn what_of(key: &str) -> String {
         match key {
             _ if key == ROUND_WINDOW.0 => format!("whether {key} is given"),

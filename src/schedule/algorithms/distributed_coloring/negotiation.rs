@@ -76,7 +76,7 @@ pub struct Negotiation {
     proposed: Vec<u32>,
     /// Free colors reported by the targets in this trial.
     windows: Vec<u32>,
-    /// What needs no color: the edges within the node, in round 0, if memory is to serve them.
+    /// Edges that need no color: those within the node, in round 0, if memory is to serve them.
     near: Vec<(u32, Op)>,
     copies: Vec<Op>,
 }

@@ -1,4 +1,4 @@
-//! What the steps of `edge_coloring` have in common: edges between ports, and rounds of them.
+//! The problem that all steps of `edge_coloring` solve: edges between ports, and rounds of them.
 
 /// Rounds of (edge, length).
 pub type PortRounds = Vec<Vec<(u32, u32)>>;

@@ -118,7 +118,7 @@ struct Search<'a> {
     /// Cost of a round for choices.
     startup: f64,
     per_message: f64,
-    /// What remains of each message.
+    /// Remaining length of each message.
     left: Vec<u32>,
     done: Vec<bool>,
     open: usize,

@@ -67,10 +67,10 @@ impl Receivers {
 impl Crowds {
     const NONE: u32 = u32::MAX;
     /// Processes with the same receivers, and messages of each of these, that make a crowd. Fewer
-    /// look in vain at most so many times for each message of a receiver.
+    /// look in vain at most this many times for each message of a receiver.
     const LEAST: u32 = 32;
 
-    /// No crowd of so many processes.
+    /// No crowds yet, of `processes` processes.
     pub fn new(processes: usize) -> Crowds {
         Crowds {
             all: BTreeSet::new(),
