@@ -4,13 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::matching::Matched;
-use super::result::{Options, Process};
+use super::result::Options;
 use crate::model::Loggp;
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::to_u32;
-
-/// No activity: time 0.
-pub(super) const NOTHING: u32 = u32::MAX;
 
 /// In `Simulation::left`: the round is complete.
 const DONE: u32 = u32::MAX;
@@ -43,8 +40,8 @@ const CALLED: u8 = 128;
 enum Event {
     /// A message has arrived.
     Arrived(u32),
-    /// A round is complete.
-    Done(u32),
+    /// A round of a process is complete.
+    Done(Rank, u32),
     /// The last of a round's sends has left.
     Left(u32),
     /// A process checks what is complete, and starts what may start then.
@@ -63,8 +60,6 @@ type Line = VecDeque<(u64, u32)>;
 struct Port {
     /// Time from which the port is free.
     free: f64,
-    /// Last activity of the port.
-    last: u32,
     /// True if its next `Event::Free` is queued.
     wakes: bool,
     waiting: Line,
@@ -82,18 +77,12 @@ pub(super) struct State {
     sending: u32,
     /// First message that has not left.
     head: u32,
-    /// The activity that left last, and the time from which the next message may leave.
-    sent: u32,
+    /// Time from which the next message may leave.
     rested: f64,
     /// Time from which the processor is free.
     free: f64,
-    /// Last activity of the processor.
-    last: u32,
-    /// The activity whose end causes the next progress.
-    woken: u32,
-    /// The activity with whose end the process finished.
-    pub(super) end: u32,
-    pub(super) did: Process,
+    /// Time at which the last round was complete.
+    pub(super) finish: f64,
 }
 
 pub(super) struct Simulation<'a> {
@@ -109,20 +98,17 @@ pub(super) struct Simulation<'a> {
     /// An event at the current time that precedes all others.
     next: Option<Event>,
     now: f64,
-    /// The activity whose end is being processed.
-    cause: u32,
-    /// For each activity, when it began, and the activity whose end caused it. Until a message
-    /// leaves, the entry of its out-port is the time since when it waits.
+    /// For each activity, when it began. Until a message leaves, the entry of its out-port is the
+    /// time since when it waits.
     pub(super) begin: Vec<f64>,
-    pub(super) causes: Vec<u32>,
     flags: Vec<u8>,
     /// For each round, the number of operations whose completion time is not yet known; `DONE` when
     /// the round is complete.
     left: Vec<u32>,
     /// For each round, the number of sends that have not left.
     unsent: Vec<u32>,
-    /// For each round, the latest known completion time, and the activity that ends then.
-    done: Vec<(f64, u32)>,
+    /// For each round, the latest known completion time.
+    done: Vec<f64>,
     pub(super) states: Vec<State>,
     /// The out-port of process `p` is `2 p`, its in-port `2 p + 1`; in half duplex both are `2 p`.
     ports: Vec<Port>,
@@ -153,16 +139,12 @@ impl<'a> Simulation<'a> {
                 begun: first,
                 sending: 0,
                 head: world.sends[first as usize],
-                sent: NOTHING,
                 rested: 0.0,
                 free: 0.0,
-                last: NOTHING,
-                woken: NOTHING,
-                end: NOTHING,
-                did: Process::default(),
+                finish: 0.0,
             }
         };
-        let port = |_| Port { free: 0.0, last: NOTHING, wakes: false, waiting: Line::new() };
+        let port = |_| Port { free: 0.0, wakes: false, waiting: Line::new() };
         Simulation {
             world,
             params,
@@ -172,11 +154,9 @@ impl<'a> Simulation<'a> {
             events: BinaryHeap::new(),
             next: None,
             now: 0.0,
-            cause: NOTHING,
             begin: vec![0.0; 4 * world.messages.len()],
-            causes: vec![NOTHING; 4 * world.messages.len()],
             flags: vec![0; world.messages.len()],
-            done: vec![(0.0, NOTHING); left.len()],
+            done: vec![0.0; left.len()],
             left,
             unsent,
             states: (0..processes).map(state).collect(),
@@ -209,27 +189,21 @@ impl<'a> Simulation<'a> {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Arrived(m) => {
-                self.cause = 4 * m + IN_PORT;
                 self.flags[m as usize] |= ARRIVED;
                 if self.flags[m as usize] & POSTED != 0 {
                     self.receive(m);
                 }
             }
-            Event::Done(round) => {
-                let cause = self.done[round as usize].1;
-                let message = &self.world.messages[cause as usize / 4];
+            Event::Done(p, round) => {
                 self.left[round as usize] = DONE;
-                self.wake_process(if cause % 4 == OUT_PORT { message.source } else { message.target }, cause);
+                self.at(self.now, Event::Progress(p));
             }
             Event::Left(m) => {
                 let p = self.world.messages[m as usize].source;
                 self.states[p as usize].sending -= 1;
-                self.wake_process(p, 4 * m + OUT_PORT);
+                self.at(self.now, Event::Progress(p));
             }
-            Event::Progress(p) => {
-                self.cause = self.states[p as usize].woken;
-                self.progress(p as usize);
-            }
+            Event::Progress(p) => self.progress(p as usize),
             Event::Free(port) => {
                 self.ports[port as usize].wakes = false;
                 if let Some(&(since, m)) = self.ports[port as usize].waiting.front() {
@@ -258,21 +232,14 @@ impl<'a> Simulation<'a> {
         self.events.push(Reverse((time.to_bits(), event)));
     }
 
-    fn wake_process(&mut self, p: Rank, cause: u32) {
-        self.states[p as usize].woken = cause;
-        self.at(self.now, Event::Progress(p));
-    }
-
-    /// Records the completion time of an operation of a round.
-    fn complete(&mut self, round: u32, time: f64, node: u32) {
+    /// Records the completion time of an operation of a round of `p`.
+    fn complete(&mut self, p: Rank, round: u32, time: f64) {
         let done = &mut self.done[round as usize];
-        if time >= done.0 {
-            *done = (time, node);
-        }
-        let last = done.0;
+        *done = done.max(time);
+        let last = *done;
         self.left[round as usize] -= 1;
         if self.left[round as usize] == 0 {
-            self.at(last, Event::Done(round));
+            self.at(last, Event::Done(p, round));
         }
     }
 
@@ -286,8 +253,7 @@ impl<'a> Simulation<'a> {
         }
         // nothing follows the completion of the last round
         if state.current == end {
-            state.did.finish = self.now;
-            state.end = self.cause;
+            state.finish = self.now;
         }
         let (current, window) = (state.current, self.options.window);
         loop {
@@ -315,17 +281,12 @@ impl<'a> Simulation<'a> {
 
     /// Gives the processor of `p` work for a message, and returns when it is done.
     fn work(&mut self, p: usize, m: u32, activity: u32) -> f64 {
-        let state = &self.states[p];
-        let (begin, cause) = if state.free > self.now { (state.free, state.last) } else { (self.now, self.cause) };
+        let begin = self.states[p].free.max(self.now);
         let node = 4 * m + activity;
-        let works = self.works(node);
-        let state = &mut self.states[p];
-        state.free = begin + works;
-        state.last = node;
-        state.did.processor += works;
+        let end = begin + self.works(node);
+        self.states[p].free = end;
         self.begin[node as usize] = begin;
-        self.causes[node as usize] = cause;
-        begin + works
+        end
     }
 
     /// Time that a processor works for a message at one of its ends.
@@ -355,7 +316,7 @@ impl<'a> Simulation<'a> {
     fn receive(&mut self, m: u32) {
         let message = &self.world.messages[m as usize];
         let time = self.work(message.target as usize, m, RECEIVE_OVERHEAD);
-        self.complete(message.recv_round, time, 4 * m + RECEIVE_OVERHEAD);
+        self.complete(message.target, message.recv_round, time);
     }
 
     fn out_port(&self, m: u32) -> usize {
@@ -380,18 +341,9 @@ impl<'a> Simulation<'a> {
         if flags & (BEGUN | CALLED) != BEGUN || !wanted {
             return;
         }
-        let (mut since, mut cause) = (self.now, self.cause);
-        let (rested, sent) = (self.states[p].rested, self.states[p].sent);
-        if rested > since {
-            (since, cause) = (rested, sent);
-        }
-        let ready = self.end_of(4 * m + SEND_OVERHEAD);
-        if ready >= since {
-            (since, cause) = (ready, 4 * m + SEND_OVERHEAD);
-        }
+        let since = self.now.max(self.states[p].rested).max(self.end_of(4 * m + SEND_OVERHEAD));
         self.flags[m as usize] |= CALLED;
         self.begin[(4 * m + OUT_PORT) as usize] = since;
-        self.causes[(4 * m + OUT_PORT) as usize] = cause;
         self.at(since, Event::Take(since.to_bits(), m));
     }
 
@@ -452,64 +404,45 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The last activity of the port for which a message waited until now.
-    fn freed_by(&self, ports: [usize; 2]) -> u32 {
-        let last = ports.iter().find(|&&port| self.ports[port].free == self.now);
-        last.map_or(NOTHING, |&port| self.ports[port].last)
-    }
-
     /// Sends the first message of a process. Its ports are free.
     fn leave(&mut self, m: u32, since: u64, eager: bool) {
         let (out, into) = (self.out_port(m), self.in_port(m));
         let message = &self.world.messages[m as usize];
-        let node = 4 * m + OUT_PORT;
         self.no_longer_waits(out, since, m, WAITS_OUT);
         self.no_longer_waits(into, since, m, WAITS_IN);
-        if self.now > f64::from_bits(since) {
-            // an eager message ignores the in-port
-            self.causes[node as usize] = self.freed_by([if eager { out } else { into }, out]);
-            self.begin[node as usize] = self.now;
-        }
+        self.begin[(4 * m + OUT_PORT) as usize] = self.now;
         self.flags[m as usize] |= LEFT;
         let takes = self.transfers[m as usize];
         let state = &mut self.states[message.source as usize];
         state.head += 1;
-        state.did.out_port += takes;
         state.rested = self.now + takes + self.params.gap;
-        state.sent = node;
         let unsent = &mut self.unsent[message.send_round as usize];
         *unsent -= 1;
         if self.options.window > 1 && *unsent == 0 {
             self.at(self.now + takes, Event::Left(m));
         }
-        self.occupy(out, node, takes);
-        self.complete(message.send_round, self.now + takes, node);
+        self.occupy(out, takes);
+        self.complete(message.source, message.send_round, self.now + takes);
         if eager {
             self.at(self.now, Event::Take(self.now.to_bits(), m));
         } else {
             self.pass(m, self.now.to_bits());
         }
-        self.cause = node;
         self.advance(message.source as usize);
     }
 
     /// Passes a message through its target's in-port, which is free.
     fn pass(&mut self, m: u32, since: u64) {
-        let message = &self.world.messages[m as usize];
-        let (into, takes, node) = (self.in_port(m), self.transfers[m as usize], 4 * m + IN_PORT);
-        let waited = self.now > f64::from_bits(since);
+        let (into, takes) = (self.in_port(m), self.transfers[m as usize]);
         self.no_longer_waits(into, since, m, WAITS_IN);
         self.flags[m as usize] |= PASSED;
-        self.states[message.target as usize].did.in_port += takes;
-        self.begin[node as usize] = self.now;
-        self.causes[node as usize] = if waited { self.ports[into].last } else { self.causes[(4 * m + OUT_PORT) as usize] };
-        self.occupy(into, node, takes);
+        self.begin[(4 * m + IN_PORT) as usize] = self.now;
+        self.occupy(into, takes);
         self.at(self.now + takes + self.latencies[m as usize], Event::Arrived(m));
     }
 
-    fn occupy(&mut self, port: usize, node: u32, takes: f64) {
+    fn occupy(&mut self, port: usize, takes: f64) {
         self.ports[port].free = self.now + takes + self.params.gap;
-        self.ports[port].last = node;
         self.wake(port);
     }
 

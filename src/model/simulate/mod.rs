@@ -73,9 +73,9 @@
 //! half duplex, a port that becomes free may have to examine all messages that wait for it.
 
 mod contention;
-mod critical_path;
 mod engine;
 mod matching;
+mod outcome;
 mod result;
 #[cfg(test)]
 mod tests;
@@ -88,7 +88,7 @@ use contention::{latencies, transfers};
 use engine::Simulation;
 use matching::Matched;
 
-pub use result::{Options, Process, Run, Step, StepKind, Transfer};
+pub use result::{Options, Run, Transfer};
 
 /// Simulates schedules, given in the order of ranks.
 ///

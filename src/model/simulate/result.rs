@@ -27,54 +27,6 @@ impl Default for Options {
     }
 }
 
-/// Times of one process, in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Process {
-    /// Completion of its last operation.
-    pub finish: f64,
-    /// Time for which its processor worked.
-    pub processor: f64,
-    /// Time for which bytes passed its out-port, without the rests of g.
-    pub out_port: f64,
-    /// Time for which bytes passed its in-port.
-    pub in_port: f64,
-}
-
-/// Kind of a step of the critical path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StepKind {
-    /// The processor works for a message that it sends.
-    SendOverhead,
-    /// A message passes the sender's out-port.
-    OutPort,
-    /// A message passes the target's in-port, and at the same time the out-port if nothing delayed
-    /// it.
-    InPort,
-    /// A message is in the network.
-    Latency,
-    /// The port rests before it passes the next message.
-    Gap,
-    /// The processor works for a message that it receives.
-    ReceiveOverhead,
-}
-
-/// One step of the critical path.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
-    /// The process.
-    pub process: Rank,
-    /// The kind of step.
-    pub kind: StepKind,
-    /// Sender of the message.
-    pub source: Rank,
-    /// Target of the message.
-    pub target: Rank,
-    /// Begin, in microseconds.
-    pub from: f64,
-    /// End, in microseconds; the next step begins then.
-    pub until: f64,
-}
-
 /// Times of one message, in microseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transfer {
@@ -97,11 +49,8 @@ pub struct Transfer {
 pub struct Run {
     /// Time at which the last process finished, in microseconds.
     pub total: f64,
-    /// Times of each process.
-    pub processes: Vec<Process>,
-    /// The critical path of the last process to finish (the lowest rank in a tie), from time 0 to
-    /// `total` without gaps.
-    pub path: Vec<Step>,
+    /// Time at which each process completed its last operation, in microseconds.
+    pub finish: Vec<f64>,
     /// All messages by sender, each sender's in its order, if requested.
     pub trace: Option<Vec<Transfer>>,
 }
