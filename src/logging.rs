@@ -12,13 +12,14 @@
 //! - `debug`: the same on every process.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 
 use log::{LevelFilter, Log, Metadata, Record};
 
 use crate::environment;
 use crate::mpi::{self, MPI_Info, comm, info};
 use crate::select::hints::unknown;
+use crate::util::lock::lock;
 use crate::util::say::say;
 
 /// Environment variable: the level.
@@ -110,7 +111,7 @@ pub unsafe fn unknown_keys(info: MPI_Info, comm: mpi::Communicator) {
 /// True if this text is logged for the first time: a call in a loop logs it once.
 fn first_time(text: &str) -> bool {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+    lock(&SAID).insert(text.to_owned())
 }
 
 /// Logs what a call has made: at level `info` on process 0 of the communicator, at level `debug` on

@@ -10,12 +10,13 @@
 //! every poll.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
+use std::sync::{Arc, Mutex};
 
 use crate::error::Result;
 use crate::mpi::coll;
 use crate::mpi::of_process::OfProcess;
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::lock::{if_free, lock};
 
 /// A request that needs progress. It keeps errors for whoever waits for it.
 pub trait Advance: Send {
@@ -38,15 +39,6 @@ fn advance() {
     // none is made any more while MPI is finalized
     if let Ok(Some(outstanding)) = OUTSTANDING.get_or_make(|| Ok(None)) {
         outstanding.advance();
-    }
-}
-
-/// The locked value, unless another thread holds it. That thread reports its own panics.
-pub fn if_free<T>(lock: TryLockResult<T>) -> Option<T> {
-    match lock {
-        Ok(locked) => Some(locked),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
     }
 }
 
@@ -73,14 +65,14 @@ impl Outstanding {
 
     /// Adds a request. Allocates if there have never been as many.
     pub fn add(&self, entry: Entry) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = lock(&self.list);
         list.push(entry);
         self.count.store(list.len(), Ordering::Relaxed);
     }
 
     /// Removes a request.
     pub fn remove<T: Advance + 'static>(&self, entry: &Arc<Mutex<T>>) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = lock(&self.list);
         list.retain(|e| !std::ptr::addr_eq(Arc::as_ptr(e), Arc::as_ptr(entry)));
         self.count.store(list.len(), Ordering::Relaxed);
     }
@@ -90,9 +82,9 @@ impl Outstanding {
         if self.is_empty() {
             return;
         }
-        let Some(list) = if_free(self.list.try_lock()) else { return };
+        let Some(list) = if_free(&self.list) else { return };
         for entry in &*list {
-            if let Some(mut entry) = if_free(entry.try_lock()) {
+            if let Some(mut entry) = if_free(entry) {
                 entry.advance();
             }
         }

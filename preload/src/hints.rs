@@ -1,9 +1,10 @@
 //! Hints for set calls.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use mpix_neighbor::capi::preload::Hints;
 use mpix_neighbor::error::Error;
+use mpix_neighbor::util::lock::lock;
 
 /// The hints that were read last, and the fingerprint of the environment that they are of.
 static READ: Mutex<Option<(u64, Hints)>> = Mutex::new(None);
@@ -14,7 +15,7 @@ static READ: Mutex<Option<(u64, Hints)>> = Mutex::new(None);
 /// # Errors
 /// One is in error, or a file.
 pub fn of(environment: u64) -> Result<Hints, Box<Error>> {
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut read = lock(&READ);
     if let Some((known, hints)) = &*read
         && *known == environment
     {
@@ -27,5 +28,5 @@ pub fn of(environment: u64) -> Result<Hints, Box<Error>> {
 
 /// Has them read again: processes that have read a file at different times may disagree.
 pub fn forget() {
-    *READ.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    *lock(&READ) = None;
 }

@@ -15,11 +15,12 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::preload::{self, Reducer};
 use mpix_neighbor::error::Error;
+use mpix_neighbor::util::lock::lock;
 use mpix_neighbor::util::unique::unique;
 
 use crate::attribute::Key;
@@ -48,7 +49,7 @@ static KEY: Key = Key::new(deleted);
 static KEPT: Mutex<Vec<(u64, Box<Shadow>)>> = Mutex::new(Vec::new());
 
 fn kept() -> MutexGuard<'static, Vec<(u64, Box<Shadow>)>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&KEPT)
 }
 
 /// The shadows that are kept for a parent. Gone with the parent.

@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use mpi_sys::MPI_Comm;
 
@@ -17,6 +17,7 @@ use crate::errors::SUCCESS;
 use crate::function::{self, Function, Mode};
 use crate::reason::Reason;
 use crate::{ending, guard, settings};
+use mpix_neighbor::util::lock::lock;
 
 /// Counts a call that is passed on, if calls are counted.
 #[inline(always)]
@@ -48,7 +49,7 @@ unsafe impl Send for Handle {}
 static IDUP: Mutex<Vec<Handle>> = Mutex::new(Vec::new());
 
 fn idup() -> MutexGuard<'static, Vec<Handle>> {
-    IDUP.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&IDUP)
 }
 
 /// Notes that `MPI_Comm_idup` is making a communicator. All MPIs write its handle at once.

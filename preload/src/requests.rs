@@ -11,11 +11,12 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
 use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
+use mpix_neighbor::util::lock::lock;
 
 use crate::constants::RSMPI_COMM_WORLD;
 use crate::errors::{self, SUCCESS};
@@ -135,7 +136,7 @@ fn key(request: MPI_Request) -> usize {
 /// Locks the table.
 pub fn table() -> Table {
     let inside = guard::enter();
-    Table { table: TABLE.lock().unwrap_or_else(PoisonError::into_inner), removed: Vec::new(), _inside: inside }
+    Table { table: lock(&TABLE), removed: Vec::new(), _inside: inside }
 }
 
 impl Table {

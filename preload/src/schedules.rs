@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::{MPIX_NEIGHBOR_ALLTOALL, MPIX_Neighborhood_describe};
 use mpix_neighbor::util::cast::{to_int, to_usize};
+use mpix_neighbor::util::lock::lock;
 
 use crate::errors::SUCCESS;
 
@@ -43,5 +44,5 @@ pub fn describe(shadow: MPI_Comm) {
 
 /// The lines kept so far, each with the number of communicators it describes.
 pub fn kept() -> BTreeMap<String, u64> {
-    SCHEDULES.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    lock(&SCHEDULES).clone()
 }

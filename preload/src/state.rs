@@ -3,9 +3,10 @@
 use std::ffi::{c_int, c_void};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use mpi_sys::MPI_Comm;
+use mpix_neighbor::util::lock::lock;
 use mpix_neighbor::util::recall::{Epoch, Recall};
 
 use crate::attribute::Key;
@@ -34,7 +35,7 @@ static ALIVE: Mutex<Vec<Weak<State>>> = Mutex::new(Vec::new());
 
 /// Adds all communicators that still exist to the report.
 pub fn describe_all() {
-    let alive: Vec<_> = ALIVE.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
+    let alive: Vec<_> = lock(&ALIVE).iter().filter_map(Weak::upgrade).collect();
     alive.iter().filter(|state| state.is_there()).for_each(|state| schedules::describe(state.shadow));
 }
 
@@ -73,7 +74,7 @@ unsafe impl Sync for State {}
 impl State {
     /// The communicator whose error handler gets errors of later calls.
     pub fn owner(&self) -> MPI_Comm {
-        *self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.owner)
     }
 
     /// The pool that the shadow goes to: an empty one if the communicator is gone from which this
@@ -228,7 +229,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
         }
         let _ = state.body.set(shadow);
         if settings::get().report {
-            let mut alive = ALIVE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut alive = lock(&ALIVE);
             alive.retain(|other| other.strong_count() > 0);
             alive.push(Arc::downgrade(&state));
         }
@@ -246,7 +247,7 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         if state.body.get().is_none() {
             return;
         }
-        *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
+        *lock(&state.owner) = world;
         state.free_windows();
     });
     DROPPED.end();

@@ -3,13 +3,14 @@
 
 use std::ffi::c_int;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::collective::handle;
 use crate::error::{Argument, Class, Error, Result, catch};
 use crate::logging;
 use crate::mpi::attribute::Key;
 use crate::mpi::{self, Communicator, MPI_Comm, comm, errors};
+use crate::util::lock::lock;
 use crate::util::say::say;
 
 /// Text of the last error reported on a communicator.
@@ -135,7 +136,7 @@ fn report<'a>(place: Place, comm: Communicator<'a>, error: Box<Error>) -> Failed
         } else {
             log::error!("{text}");
         }
-        let _alone = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = lock(&TEXTS);
         // SAFETY: nobody refers to the last one without the lock.
         unsafe { LAST_ERROR.set(comm, text) }
     });
@@ -146,7 +147,7 @@ fn report<'a>(place: Place, comm: Communicator<'a>, error: Box<Error>) -> Failed
 
 /// Returns the text of the last error reported on a communicator, empty if there was none.
 pub fn last_error(comm: Communicator<'_>) -> Result<String> {
-    let _alone = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = lock(&TEXTS);
     // SAFETY: the string lives until the next error on it, which takes the lock.
     Ok(unsafe { LAST_ERROR.get(comm)?.as_ref() }.cloned().unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! Executors of a neighborhood: made for a schedule, and lent to requests.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::collective::Purpose;
 use crate::collective::fuse::Joined;
@@ -20,6 +20,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
 use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::lock::lock;
 
 /// Makes the executors of a neighborhood, and keeps those that requests have given back.
 pub struct ExecutorPool {
@@ -190,7 +191,7 @@ impl ExecutorPool {
     /// again.
     pub fn lend(&self, schedule: &Schedule, combine: Option<Combine>, private: bool, settled: bool) -> Lease {
         let any_order = combine.is_some_and(Combine::is_any_order);
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&self.spare);
         if !private && let Some(position) = spare.iter().position(|lease| lease.any_order == any_order) {
             let mut lease = spare.swap_remove(position);
             lease.tag = 0;
@@ -273,7 +274,7 @@ impl ExecutorPool {
     /// Takes back an executor that is not running.
     pub fn give_back(&self, lease: Lease) {
         if lease.reusable {
-            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(lease);
+            lock(&self.spare).push(lease);
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 use crate::collective::autotune::{Timed, TimedRace};
@@ -32,6 +32,7 @@ use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
 use crate::select::hints::{Hints, Learned};
 use crate::topology::neighborhood::Neighborhood;
+use crate::util::lock::lock;
 
 /// A neighborhood set on a communicator for one operation.
 pub struct BoundNeighborhood {
@@ -610,7 +611,7 @@ impl BoundNeighborhood {
     }
 
     fn summary(&self) -> MutexGuard<'_, Summary> {
-        self.summary.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.summary)
     }
 
     /// Several lines for people; see [`describe::text`].

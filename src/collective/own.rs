@@ -17,7 +17,7 @@
 //! there. What all processes propose, none uses; and each has received all that was sent to it.
 
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use crate::error::Result;
 use crate::exec::shm::under_way::Marks;
@@ -29,6 +29,7 @@ use crate::mpi::of_process::OfProcess;
 use crate::mpi::{self, Communicator, coll};
 use crate::shm::node::Team;
 use crate::shm::reducer::{Reducer, Watch};
+use crate::util::lock::lock;
 
 /// Most of them that wait in a process: with another one, the oldest goes.
 const MOST: usize = 8;
@@ -161,7 +162,7 @@ pub fn store() -> Result<Weak<Store>> {
 
 impl Store {
     fn lock(&self) -> MutexGuard<'_, Vec<Own>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Keeps objects that no communicator has any more, if they can serve another one.

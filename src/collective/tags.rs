@@ -16,13 +16,14 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
 use crate::collective::OPERATIONS;
 use crate::error::{Error, Result};
 use crate::util::cast::to_int;
+use crate::util::lock::lock;
 use crate::util::turns::Turns;
 
 /// Tags from here on go by number. Those below: 1 to 4 of operations, 5 to 8 of verified ones
@@ -172,7 +173,7 @@ impl Tags {
     }
 
     fn taken(&self) -> MutexGuard<'_, HashSet<i32>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.taken)
     }
 
     /// The number of the next persistent collective that matches alone, of so many fields.
@@ -200,7 +201,7 @@ impl Tags {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<i32>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held)
     }
 }
 

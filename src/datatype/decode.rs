@@ -14,7 +14,7 @@
 //! more where it is watched.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use smallvec::SmallVec;
 
@@ -26,6 +26,7 @@ use crate::mpi::datatype::Owned;
 use crate::mpi::envelope::{Combiner, Envelope, Numbers, Search, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::{to_int, to_usize};
+use crate::util::lock::lock;
 
 /// The result of decoding a datatype: the typemap of an element, or `None` if it has none.
 type Decoded = Option<Arc<Typemap>>;
@@ -179,7 +180,7 @@ impl Freed {
         self.typemap(datatype, watches)?;
         // SAFETY: what is kept is read before the datatype can be freed.
         let kept = unsafe { KEPT.get(datatype)?.as_ref() }.ok_or_else(|| Error::Internal("a datatype was not kept".into()))?;
-        let mut twin = kept.twin.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut twin = lock(&kept.twin);
         if let Some(twin) = twin.upgrade() {
             return Ok(twin);
         }
@@ -216,7 +217,7 @@ impl Freed {
     }
 
     fn decodings(&self) -> MutexGuard<'_, Decodings> {
-        self.decodings.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.decodings)
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! Cost: 15 to 60 ms, once; 4.5 MiB on two processes meanwhile.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::buffer::{read_lines, write_lines, written};
@@ -27,6 +27,7 @@ use crate::shm::ring::{CHUNKS, LONGEST_CHUNK, Ring};
 use crate::shm::segment::Segment;
 use crate::shm::streaming;
 use crate::util::cast::to_usize;
+use crate::util::lock::lock;
 
 /// Exchanges of which the shortest time counts, after one that moves to the caches what lies there
 /// from then on.
@@ -56,7 +57,7 @@ pub type Copies = Option<(u64, Origin)>;
 
 /// Returns what the process knows.
 pub fn known() -> Result<Note> {
-    Ok(*MEMORY.get()?.lock().unwrap_or_else(PoisonError::into_inner))
+    Ok(*lock(&*MEMORY.get()?))
 }
 
 /// Returns the choice of a node; the same on all its processes. Collective over the node: if it is
@@ -82,7 +83,7 @@ pub fn learn(team: &Team) -> Result<Copies> {
             note
         }
     };
-    *MEMORY.get()?.lock().unwrap_or_else(PoisonError::into_inner) = note;
+    *lock(&*MEMORY.get()?) = note;
     let origin = note[0].checked_sub(1).and_then(|i| FOUND.get(to_usize(i)).copied()).flatten();
     Ok(origin.map(|origin| (note[1], origin)))
 }

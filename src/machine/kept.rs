@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::environment;
 use crate::error::Result;
@@ -19,6 +19,7 @@ use crate::mpi::of_process::OfProcess;
 use crate::select::hints::kept_folder;
 use crate::select::hints::origins::Origin;
 use crate::util::cast::to_usize;
+use crate::util::lock::lock;
 
 /// What the process has measured or found in files, by what it belongs to, the newest last.
 pub struct Memory<K, V>(OfProcess<Mutex<Vec<(K, V)>>>);
@@ -32,14 +33,14 @@ impl<K: PartialEq + Send, V: Copy + Send> Memory<K, V> {
     /// Returns what is remembered.
     pub fn recall(&self, key: &K) -> Result<Option<V>> {
         let memory = self.0.get()?;
-        let all = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&memory);
         Ok(all.iter().rfind(|entry| entry.0 == *key).map(|entry| entry.1))
     }
 
     /// Remembers a value, in the place of an earlier one.
     pub fn remember(&self, key: K, value: V) -> Result<()> {
         let memory = self.0.get()?;
-        let mut all = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&memory);
         all.retain(|entry| entry.0 != key);
         if all.len() as u64 == FILES {
             all.remove(0);

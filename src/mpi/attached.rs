@@ -9,8 +9,8 @@
 //! known to take.
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::coll;
 use super::comm::Owned as Comm;
@@ -19,6 +19,7 @@ use super::passive::{Put, close_to_all, open_to_all, put};
 use super::{MPI_Aint, check, together};
 use crate::error::Result;
 use crate::util::cast::to_int;
+use crate::util::lock::lock;
 
 /// Most regions. Open MPI (4.1 and 5.0) takes `osc_rdma_max_attach`, which is 64 if nobody sets it;
 /// the call that exceeds it fails, keeps a lock, and so makes the next one wait for ever.
@@ -91,7 +92,7 @@ impl Attached {
     /// # Safety
     /// The bytes must be memory of this process until they are detached.
     pub unsafe fn attach(&self, addresses: &Range<usize>) -> bool {
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = lock(&self.regions);
         if let Some(region) = regions.iter_mut().find(|region| region.uses(addresses)) {
             region.used.push(addresses.clone());
             return true;
@@ -111,7 +112,7 @@ impl Attached {
 
     /// Takes back one `attach`, into whose memory nobody puts any more.
     pub fn detach(&self, addresses: &Range<usize>) {
-        let mut regions = self.regions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut regions = lock(&self.regions);
         let Some(k) = regions.iter().position(|region| contains(&region.addresses, addresses)) else { return };
         let used = &mut regions[k].used;
         if let Some(mine) = used.iter().position(|used| used == addresses) {

@@ -4,13 +4,14 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::constants::{RSMPI_COMM_NULL, RSMPI_CONGRUENT, RSMPI_GROUP_NULL, RSMPI_IDENT, RSMPI_UNDEFINED, RSMPI_UNEQUAL};
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::lock::lock;
 
 unsafe extern "C" {
     safe fn mpixn_comm_world() -> MPI_Comm;
@@ -161,7 +162,7 @@ impl Owned {
     /// what was sent to this process in vain.
     #[cold]
     pub fn mismatch(&self, rank: u32) {
-        let mut unmatched = self.unmatched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unmatched = lock(&self.unmatched);
         if !unmatched.contains(&rank) {
             unmatched.push(rank);
         }
@@ -177,7 +178,7 @@ impl Owned {
     /// Returns the processes with which messages no longer match.
     #[cold]
     pub fn unmatched(&self) -> Vec<u32> {
-        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.unmatched).clone()
     }
 
     /// Returns the caller's rank, which MPI is asked for once.

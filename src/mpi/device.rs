@@ -14,13 +14,14 @@
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::datatype::Datatype;
 use super::message::Block;
 use crate::error::Result;
 use crate::util::cast::to_offset;
+use crate::util::lock::lock;
 
 /// The drivers' code for success: `CUDA_SUCCESS`, `hipSuccess`.
 const SUCCESS: c_int = 0;
@@ -158,7 +159,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, walk: *m
 #[cold]
 fn enter(walk: &Walk) {
     static ENTERING: Mutex<()> = Mutex::new(());
-    let _entering = ENTERING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _entering = lock(&ENTERING);
     let known = DRIVERS.load(Ordering::Acquire);
     // SAFETY: what is there is never freed.
     let known = unsafe { known.as_ref() };

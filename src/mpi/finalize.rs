@@ -9,7 +9,7 @@
 
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::comm::{self, Communicator};
@@ -17,6 +17,7 @@ use super::liveness::{self, Patience};
 use super::of_process::{self, OfProcess};
 use super::request::Request;
 use crate::util::backoff::{Backoff, Pace, UNRECEIVED};
+use crate::util::lock::{get_mut, lock};
 
 /// A message in flight.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ pub fn look_after() {
 
 impl Leftovers {
     fn lock(&self) -> MutexGuard<'_, Vec<Message>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Looks at them without the lock: MPICH may free a communicator in such a call, which may hand
@@ -97,7 +98,7 @@ impl Leftovers {
 
 impl Drop for Leftovers {
     fn drop(&mut self) {
-        let mut messages = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let mut messages = std::mem::take(get_mut(&mut self.0));
         let (mut patience, mut backoff, mut progress) =
             (Patience::default(), Backoff::new(super::resting(Pace::YIELDING)), Instant::now());
         loop {

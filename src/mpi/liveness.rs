@@ -22,7 +22,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::code::class_of;
@@ -32,6 +32,7 @@ use super::of_process::OfProcess;
 use crate::error::{Error, Result};
 use crate::util::backoff::{Alarm, CHECK};
 use crate::util::cast::{to_int, to_u32};
+use crate::util::lock::lock;
 use crate::util::process::Stat;
 
 /// Decides when a waiting process should check for dead ones, and remembers what it found.
@@ -213,7 +214,7 @@ static KNOWN: OfProcess<Mutex<Known>> = OfProcess::new();
 
 fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
     let known = KNOWN.get()?;
-    Ok(run(&mut known.lock().unwrap_or_else(PoisonError::into_inner)))
+    Ok(run(&mut lock(&known)))
 }
 
 /// Returns those of `wanted`, ranks of `comm`, that have ended.

@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::comm::{Communicator, Owned as Comm};
 use super::constants::{RSMPI_ANY_SOURCE, RSMPI_ANY_TAG, RSMPI_MESSAGE_NULL, RSMPI_SUM, RSMPI_UINT32_T};
@@ -15,6 +15,7 @@ pub use super::request::{Cancelled, Request, Status, lend};
 use super::{MPI_Status, check, coll};
 use crate::error::{Argument, Result};
 use crate::util::cast::to_int;
+use crate::util::lock::lock;
 
 unsafe extern "C" {
     safe static mpixn_matched_probe: c_int;
@@ -160,7 +161,7 @@ pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, com
     // two threads must not receive each other's message
     static EXCHANGING: Mutex<()> = Mutex::new(());
     // simulated processes share the lock, and a communicator with nobody
-    let _exchanging = (!super::is_simulated()).then(|| EXCHANGING.lock().unwrap_or_else(PoisonError::into_inner));
+    let _exchanging = (!super::is_simulated()).then(|| lock(&EXCHANGING));
     let mut status = MaybeUninit::<MPI_Status>::uninit();
     // SAFETY: the caller vouches for the buffers; the status is a local.
     check(

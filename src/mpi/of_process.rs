@@ -10,11 +10,12 @@
 //! alone tells their values apart.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use super::attribute::Key;
 use super::comm;
 use crate::error::{Error, Result};
+use crate::util::lock::lock;
 
 /// True once MPI has begun to drop the values.
 static ENDING: AtomicBool = AtomicBool::new(false);
@@ -59,7 +60,7 @@ impl<T> OfProcess<T> {
         if let Some(value) = self.known() {
             return value;
         }
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let _making = lock(&self.making);
         if let Some(value) = self.known() {
             return value;
         }

@@ -1,13 +1,14 @@
 //! Reduction operators.
 
 use std::ffi::c_int;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::comm::Owned as Comm;
 use super::datatype::Datatype;
 use super::{MPI_Datatype, MPI_Op, check, text_of};
 use crate::error::Result;
 use crate::util::cast::{to_int, to_offset};
+use crate::util::lock::lock;
 
 unsafe extern "C" {
     safe fn mpixn_op_null() -> MPI_Op;
@@ -102,7 +103,7 @@ impl Op {
         }
         // a communicator takes one collective at a time, and several threads may get here
         static CHECKING: Mutex<()> = Mutex::new(());
-        let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _checking = lock(&CHECKING);
         let mut nothing = 0u64;
         let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
         let (into, datatype) = (at.wrapping_byte_add(4), datatype.raw());

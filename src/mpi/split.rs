@@ -1,6 +1,6 @@
 //! Duplicates and parts of communicators.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::comm::{self, Communicator, Owned};
 use super::constants::{RSMPI_COMM_NULL, RSMPI_ERRORS_RETURN};
@@ -8,6 +8,7 @@ use super::request::Request;
 use super::{MPI_Comm, check, coll, liveness};
 use crate::error::Result;
 use crate::util::cast::to_int;
+use crate::util::lock::lock;
 
 impl Owned {
     /// Duplicates `comm` without its info hints, which may promise what the library does not keep.
@@ -39,7 +40,7 @@ impl Owned {
         // a communicator takes one collective at a time, and several threads may get here
         static SPLITTING: Mutex<()> = Mutex::new(());
         super::require_world()?;
-        let _splitting = SPLITTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _splitting = lock(&SPLITTING);
         coll::count(None, 0);
         let mut made = RSMPI_COMM_NULL;
         // SAFETY: a live communicator; the other handle is a local.

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::liveness;
 use super::of_process::OfProcess;
 use crate::error::{Error, Result};
+use crate::util::lock::{get_mut, lock};
 use crate::util::unique::unique;
 
 /// What all of its processes free together.
@@ -30,7 +31,7 @@ static UNFREED: OfProcess<Unfreed> = OfProcess::new();
 
 impl Drop for Unfreed {
     fn drop(&mut self) {
-        let all = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let all = std::mem::take(get_mut(&mut self.0));
         all.into_values().for_each(|one| one.free_at_end());
     }
 }
@@ -75,13 +76,13 @@ pub fn free_if_all(comm: &Comm, freed: &AtomicBool, can: bool, free: impl FnOnce
 
 /// Has something freed at the end, unless it is freed before.
 pub fn keep(number: i64, one: Arc<dyn Together>) -> Result<()> {
-    UNFREED.get()?.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, one);
+    lock(&UNFREED.get()?.0).insert(number, one);
     Ok(())
 }
 
 /// Has something that has been freed forgotten.
 pub fn forget(number: i64) -> Result<()> {
     // its communicator is freed without the lock
-    let _forgotten = UNFREED.get()?.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+    let _forgotten = lock(&UNFREED.get()?.0).remove(&number);
     Ok(())
 }

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::settings::{Output, lock};
+use super::settings::Output;
 use super::trace::Lane;
 use crate::mpi::Communicator;
 use crate::mpi::tally::Tally;
 use crate::util::cast::{to_int, to_u32};
+use crate::util::lock::lock;
 
 /// The records of a process, and where they go.
 pub struct Observer {

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::record::{Medium, Observer, Record, USES};
-use super::settings::{Output, STATS, complain, lock};
+use super::settings::{Output, STATS, complain};
 use crate::environment;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -21,6 +21,7 @@ use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
 use crate::util::backoff::{Backoff, Pace, REPORT};
 use crate::util::cast::to_usize;
+use crate::util::lock::lock;
 use crate::util::say::say;
 
 /// Tag of these messages: programs are unlikely to use it, and every MPI allows it.

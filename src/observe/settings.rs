@@ -1,7 +1,6 @@
 //! The environment variables that switch on statistics and the trace.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::util::say::say;
 
@@ -44,11 +43,6 @@ impl Settings {
 /// The file of that name also where the program has changed its folder meanwhile.
 fn absolute(file: &str) -> PathBuf {
     std::path::absolute(file).unwrap_or_else(|_| file.into())
-}
-
-/// Locks a mutex, even after a panic in another thread.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prints a line.

@@ -21,9 +21,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::settings::{TRACE, complain, lock};
+use super::settings::{TRACE, complain};
 use crate::environment;
 use crate::util::backoff::{Backoff, Pace, REPORT};
+use crate::util::lock::lock;
 use crate::util::process::Stat;
 
 /// Size of the write buffer in bytes.

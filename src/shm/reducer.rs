@@ -8,7 +8,7 @@
 //! doorbells of those that sleep. Memory: 1 KiB and a doorbell for each process, in pages of its
 //! own; one mapping and one open file.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 use crate::mpi::comm::Communicator;
@@ -19,6 +19,7 @@ use crate::shm::doorbell::{self, Doorbell};
 use crate::shm::node::Team;
 use crate::shm::segment::Segment;
 use crate::util::backoff::{Backoff, Pace, Rest};
+use crate::util::lock::lock;
 
 /// Words of a page.
 const WORDS: usize = 63;
@@ -65,7 +66,7 @@ impl Reducer {
 
     /// True unless a reduction has failed.
     pub fn is_sound(&self) -> bool {
-        self.round.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        lock(&self.round).is_some()
     }
 
     /// Adds up `sums` (wrapping around), and takes the least of each of `least`, in place, over the
@@ -76,7 +77,7 @@ impl Reducer {
     /// A process has ended, or MPI has failed. No later reduction succeeds then.
     pub fn sum_and_least(&self, sums: &mut [u64], least: &mut [i64], watch: &Watch) -> Result<()> {
         // the collectives of a communicator come one after the other
-        let mut last = self.round.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.round);
         let Some(round) = last.take().map(|round| round + 1) else {
             return Err(Error::Internal("an earlier reduction in shared memory has failed".into()).into());
         };

@@ -23,13 +23,14 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::error::Result;
 use crate::mpi;
 use crate::mpi::group::Group;
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::to_int;
+use crate::util::lock::{get_mut, lock};
 
 /// Each process's part of a segment begins on a page.
 const PAGE: usize = 4096;
@@ -123,7 +124,7 @@ const MOST_KEPT: usize = 2;
 
 impl Kept {
     fn lock(&self) -> MutexGuard<'_, Places> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Which of them this process has and no segment uses, as a set of bits.
@@ -446,7 +447,7 @@ static HELD_LOCKS: OfProcess<HeldLocks> = OfProcess::new();
 /// Releases the lock on a file at the end of MPI.
 fn release_at_finalize(file: &Arc<OwnedFd>) -> Result<()> {
     let held = HELD_LOCKS.get()?;
-    let mut files = held.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut files = lock(&held.0);
     files.retain(|file| file.strong_count() > 0);
     files.push(Arc::downgrade(file));
     Ok(())
@@ -454,7 +455,7 @@ fn release_at_finalize(file: &Arc<OwnedFd>) -> Result<()> {
 
 impl Drop for HeldLocks {
     fn drop(&mut self) {
-        let files = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let files = std::mem::take(get_mut(&mut self.0));
         for file in files.iter().filter_map(Weak::upgrade) {
             // SAFETY: a struct of numbers, and an open file. Releases the whole range, in which
             // this process has one lock.

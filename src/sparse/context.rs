@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use super::dispatch::{Resources, Run};
 use super::protocols::inbox;
@@ -25,12 +25,13 @@ use crate::mpi::of_process::OfProcess;
 use crate::mpi::window::Counters;
 use crate::mpi::{self, Communicator, message, window};
 use crate::observe;
-use crate::progress::{self, Outstanding, if_free};
+use crate::progress::{self, Outstanding};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{SparseHints, site_loggp};
 use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason};
 use crate::shm::node::{Note, Team};
 use crate::util::cast::to_int;
+use crate::util::lock::{if_free, lock};
 
 /// How an exchange is called. All processes must use the same form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +122,7 @@ impl Guarded {
 
     /// Locks the context, unless it is locked.
     pub fn hold_if_free(&self) -> Option<MutexGuard<'_, ExchangeContext>> {
-        if_free(self.context.try_lock())
+        if_free(&self.context)
     }
 
     /// Frees the window, if there is one. A process whose exchange is still running cannot free its
@@ -140,12 +141,6 @@ impl Guarded {
     pub fn freed(&self) -> &Arc<AtomicBool> {
         &self.freed
     }
-}
-
-/// Locks a mutex, even if another thread panicked while holding it.
-#[inline]
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The attribute of a communicator that has a context.

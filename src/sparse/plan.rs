@@ -5,7 +5,7 @@
 //! Cost of a run: one message per entry of the list; no discovery, no allocation.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::context::{ExchangeContext, Shared};
@@ -17,6 +17,7 @@ use crate::mpi::liveness::{self, Patience};
 use crate::mpi::persistent::Persistent;
 use crate::observe::{self, Call, Medium, Record};
 use crate::progress::Outstanding;
+use crate::util::lock::lock;
 
 /// A persistent exchange.
 pub struct Plan {
@@ -47,14 +48,14 @@ struct Tag {
 
 impl Tag {
     fn take(number: i32, all: &Arc<Mutex<HashSet<i32>>>) -> Result<Tag> {
-        let is_free = all.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        let is_free = lock(all).insert(number);
         if is_free { Ok(Tag { number, all: Arc::clone(all) }) } else { Err(Error::NoTags.into()) }
     }
 }
 
 impl Drop for Tag {
     fn drop(&mut self) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        lock(&self.all).remove(&self.number);
     }
 }
 

@@ -6,6 +6,7 @@ pub mod backoff;
 #[cfg(test)]
 pub mod cases;
 pub mod cast;
+pub mod lock;
 pub mod process;
 pub mod random;
 pub mod recall;

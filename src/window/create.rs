@@ -1,6 +1,6 @@
 //! Makes windows.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use super::batch::{Batch, MOST_ELEMENTS, SPARE};
 use super::elements::Elements;
@@ -22,6 +22,7 @@ use crate::progress::of_process;
 use crate::select::hints::WindowHints;
 use crate::sparse::ExchangeContext;
 use crate::util::cast::{to_int, to_usize};
+use crate::util::lock::lock;
 
 /// Number of receives that are kept posted, unless messages are so long that these would take more
 /// than some bytes; and the fewest.
@@ -53,7 +54,7 @@ static OPEN: OfProcess<Open> = OfProcess::new();
 
 impl Drop for Open {
     fn drop(&mut self) {
-        for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
+        for window in lock(&self.0).iter().filter_map(Weak::upgrade) {
             window.hold().iter_mut().for_each(|window| window.finalize());
         }
     }
@@ -133,7 +134,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         )
     });
     {
-        let mut all = open.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&open.0);
         all.retain(|window| window.strong_count() > 0);
         all.push(Arc::downgrade(&window));
     }

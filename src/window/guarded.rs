@@ -8,10 +8,11 @@
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::lock::{if_free, lock};
 
 /// A value that one thread may use at a time.
 pub struct Guarded<T> {
@@ -73,13 +74,11 @@ impl<T> Guarded<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, ()> {
-        match self.mutex.try_lock() {
-            Ok(lock) => return lock,
-            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {}
+        if let Some(lock) = if_free(&self.mutex) {
+            return lock;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let lock = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = lock(&self.mutex);
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         lock
     }
@@ -96,11 +95,7 @@ impl<T> Guarded<T> {
         if !self.several_threads {
             return (self.holder.load(Ordering::Relaxed) == NOBODY).then(|| self.held(None));
         }
-        match self.mutex.try_lock() {
-            Ok(lock) => Some(self.held(Some(lock))),
-            Err(TryLockError::Poisoned(poisoned)) => Some(self.held(Some(poisoned.into_inner()))),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        Some(self.held(Some(if_free(&self.mutex)?)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sparse exchanges: blocking, with a function for each message, and nonblocking.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::arguments::{Arguments, Counts, Keep, ReceiveType, SendSide, Started};
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
@@ -14,6 +14,7 @@ use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 use crate::sparse::messages::{Arrivals, Arrived};
 use crate::sparse::{self, Exchange, Shared};
 use crate::util::cast::to_int;
+use crate::util::lock::lock;
 
 /// A nonblocking sparse exchange under way.
 pub struct MPIX_Sparse_request_object {
@@ -378,7 +379,7 @@ unsafe fn complete<F>(
             let outstanding = Arc::clone(&live.context.hold().outstanding);
             outstanding.advance();
             let (progressed, ended) = {
-                let mut exchange = live.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut exchange = lock(&live.exchange);
                 (progress(&mut exchange, flag), exchange.has_ended())
             };
             if !ended {
@@ -389,7 +390,7 @@ unsafe fn complete<F>(
             outstanding.remove(&done.exchange);
             progressed?;
             let kind = std::mem::replace(&mut done.kind, ReceiveType::bytes());
-            let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut exchange = lock(&done.exchange);
             finish(&mut exchange, (kind, done.user.clone()), place)
         })
     }

@@ -1,7 +1,7 @@
 //! Results of sparse exchanges: returns and copies their messages, and frees them.
 
 use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::arguments::ReceiveType;
 use super::user::User;
@@ -14,6 +14,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, MPI_Aint, MPI_Count, device};
 use crate::sparse::messages::{Arrivals, Arrived};
 use crate::util::cast::{to_int, to_usize};
+use crate::util::lock::lock;
 
 /// The messages that a sparse exchange brought, ordered by source, those of one source in the order
 /// in which it sent them.
@@ -56,7 +57,7 @@ impl MPIX_Sparse_result_object {
     }
 
     fn typed(&self) -> MutexGuard<'_, Typed> {
-        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.typed)
     }
 
     /// Address of the first element of a message, by its position.

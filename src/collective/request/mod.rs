@@ -13,7 +13,7 @@
 // inline(always): plans with blocks of 8 B take 10 % less time, together with that in `exec/shm`
 // (benches/fuse.c).
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::collective::fuse::Rule;
@@ -22,6 +22,7 @@ use crate::datatype::buffers::Buffers;
 use crate::error::{Argument, Error, Result};
 use crate::exec::Executor;
 use crate::mpi::{MPI_Comm, device, message};
+use crate::util::lock::lock;
 
 mod state;
 
@@ -312,8 +313,4 @@ fn waiting(bound: &BoundNeighborhood, wait: impl FnOnce() -> Result<()>) -> Resu
         record.waited(began);
     }
     waited
-}
-
-fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

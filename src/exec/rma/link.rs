@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::announce::{self, Announcements};
 use super::slots::{Slot, divide};
@@ -20,6 +20,7 @@ use crate::mpi::p2p::Requests;
 use crate::schedule::Algorithm;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{high_half, low_half, of_halves, to_int};
+use crate::util::lock::lock;
 use crate::util::turns::Turns;
 
 /// Tags of messages on a link's communicator: the exchange of slots, answers, barriers, the news
@@ -271,7 +272,7 @@ impl Link {
     /// in would never end.
     #[cold]
     pub fn note_dead(&self, rank: Rank) {
-        let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dead = lock(&self.dead);
         if !dead.contains(&rank) {
             dead.push(rank);
         }
@@ -298,6 +299,6 @@ impl Link {
         if !self.any_dead.load(Ordering::Acquire) {
             return Vec::new();
         }
-        self.dead.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.dead).clone()
     }
 }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::under_way::UnderWay;
 use crate::error::Result;
@@ -22,6 +22,7 @@ use crate::shm::segment::Segment;
 use crate::shm::stores::Stores;
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::lock::lock;
 
 mod connect;
 
@@ -186,7 +187,7 @@ impl Detached {
     const CALLS: usize = 16;
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// Keeps a message. What each one costs does not grow with their number: all are looked at when

@@ -8,10 +8,11 @@
 //! here. At the other ends of its edges the two are not under way together, then.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::lock::lock;
 
 /// Marks for one range of tags.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ impl Marks {
     /// neighborhood with the same range, or new ones. There are as many numbers as the greatest
     /// power of two of tags.
     pub fn of(&self, first: u64, tags: u64) -> Arc<UnderWay> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         let mut spare = 0;
         all.retain(|(_, marks)| {
             spare += usize::from(Arc::strong_count(marks) == 1);
