@@ -26,6 +26,7 @@ use crate::mpi::device::{Devices, devices};
 use crate::mpi::message::packed;
 use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::memory::LINE;
 
 /// When the blocks of an edge are joined.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,9 +60,6 @@ impl Rule {
 /// Longest joined message, in bytes, that is packed here. The crossover lies between 1 and 4 KiB
 /// (`benches/fuse.c`).
 const SHORT: i64 = 2048;
-
-/// Alignment of messages in the buffer: a cache line.
-const LINE: usize = 64;
 
 /// A block in a short joined message.
 struct JoinedBlock {

@@ -34,12 +34,12 @@ pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, e
 }
 
 /// No memory of a program begins so near to address 0.
-const PAGE: usize = 4096;
+const NULL_PAGE: usize = 4096;
 
 /// True if no memory of a program is at an address.
 #[inline]
 pub fn is_near_null(at: *const c_void) -> bool {
-    at.addr() < PAGE
+    at.addr() < NULL_PAGE
 }
 
 /// True if no memory is at a block's address: the buffer is NULL. Displacements of single blocks
@@ -53,7 +53,7 @@ pub fn is_null(block: &Located, side: &Blocks) -> bool {
 /// none there.
 pub fn has_data_near_its_address(datatype: Datatype) -> Result<bool> {
     let ((true_lb, _), size) = (datatype.true_extent()?, datatype.size()?);
-    Ok(size > 0 && true_lb.unsigned_abs() < PAGE as u64)
+    Ok(size > 0 && true_lb.unsigned_abs() < NULL_PAGE as u64)
 }
 
 /// Fails if a block of a null buffer has data there.

@@ -8,9 +8,7 @@ use std::sync::Arc;
 
 use super::loops::{Dims, ONCE, Step, WORD, joined, nested, nth, one, packing, range, runs_of, scattered, shift, strided, two};
 use super::typemap::{Nest, Shape, Typemap};
-
-/// Bytes of a cache line.
-const LINE: u64 = 64;
+use crate::util::memory::LINE;
 
 /// Bytes of a face from which on two of them, in a cache line for each word, leave a core's
 /// first-level cache.
@@ -91,7 +89,7 @@ impl Layout {
         match self.map.shape() {
             Shape::Nest(nest) if nest.run == WORD && self.count == 1 => {
                 let stride = nest.dims.last()?.stride.unsigned_abs();
-                (stride > LINE).then_some((nest, stride))
+                (stride > LINE as u64).then_some((nest, stride))
             }
             _ => None,
         }
@@ -109,8 +107,8 @@ impl Layout {
         }
         let Some(((a, stride), (b, _))) = self.words().zip(other.words()) else { return false };
         let apart = shift(at, a.offset).addr().abs_diff(shift(other_at, b.offset).addr()) as u64;
-        let beside = (apart + LINE) % stride;
-        apart < stride + LINE && beside < 2 * LINE && a.dims == b.dims
+        let beside = (apart + LINE as u64) % stride;
+        apart < stride + LINE as u64 && beside < 2 * LINE as u64 && a.dims == b.dims
     }
 
     /// Packs this and another layout that [is beside it](Layout::is_beside): address of each, and

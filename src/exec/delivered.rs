@@ -24,9 +24,7 @@ use crate::mpi::message;
 use crate::observe::Record;
 use crate::schedule::{Block, Op, Schedule};
 use crate::util::cast::{to_int, to_usize};
-
-/// Alignment of each block's data: a cache line.
-const LINE: usize = 64;
+use crate::util::memory::LINE;
 
 /// Executes one schedule, and combines what it delivers.
 pub struct Delivered<D: Executor> {

@@ -4,9 +4,7 @@
 use crate::datatype::buffers::{self, Located, enlarge};
 use crate::error::{Argument, Result};
 use crate::util::cast::{to_int, to_usize};
-
-/// Alignment of a block's first element in bytes: a cache line.
-const LINE: usize = 64;
+use crate::util::memory::LINE;
 
 /// The room that a block takes, from its lowest byte to its highest.
 #[derive(Debug, Clone, Copy)]

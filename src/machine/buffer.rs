@@ -3,9 +3,7 @@
 use std::hint::black_box;
 
 use crate::error::{Error, Result};
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
+use crate::util::memory::LINE;
 
 /// Allocates a buffer and writes to it: pages that were never written share one page of zeroes and
 /// are faster to read.

@@ -4,7 +4,7 @@
 //! process that knows which one it writes next asks for it ahead: by the time it has come that far,
 //! the line is here.
 
-use crate::shm::streaming::LINE;
+use crate::util::memory::LINE;
 
 /// Asks for the lines of so many bytes, to be written. Waits for nothing; any address is valid.
 #[inline(always)]

@@ -55,8 +55,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::shm::prefetch;
-use crate::shm::streaming::LINE;
 use crate::util::cast::{high_half, low_half, of_halves, to_usize};
+use crate::util::memory::LINE;
 
 /// Cells of a ring.
 #[cfg(not(loom))]

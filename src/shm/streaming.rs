@@ -14,11 +14,10 @@
 
 use std::sync::OnceLock;
 
+use crate::util::memory::LINE;
+
 /// True if the processor has streaming stores that this file uses.
 pub const AVAILABLE: bool = cfg!(all(target_arch = "x86_64", not(miri)));
-
-/// Bytes of a cache line.
-pub const LINE: usize = 64;
 
 /// The processor's clock, in ticks of any length.
 #[inline]

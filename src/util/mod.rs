@@ -7,6 +7,7 @@ pub mod backoff;
 pub mod cases;
 pub mod cast;
 pub mod lock;
+pub mod memory;
 pub mod process;
 pub mod random;
 pub mod recall;

@@ -33,6 +33,7 @@ use crate::shm::segment::Segment;
 use crate::shm::stores::{self, LEAST, Stores, Style, Written};
 use crate::shm::streaming;
 use crate::util::cast::to_u32;
+use crate::util::memory::LINE;
 
 /// Cells of a ring. On its way is at most: each batch that has not been acknowledged; an answer to
 /// each such batch of the receiver's, and to the one that it sends before it looks at its rings
@@ -46,9 +47,6 @@ const BUFFERS: usize = CELLS + 4;
 
 /// Most bytes of a segment: address space, of which little is ever used.
 const MOST_BYTES: usize = 1 << 40;
-
-/// The beginning of buffers, and their length, are multiples of this.
-const LINE: usize = 64;
 
 /// Messages on their way to a process before their buffers are asked for: a sender that asks after
 /// each one has the receiver's notes sent over each time.

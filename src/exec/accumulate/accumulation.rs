@@ -10,9 +10,7 @@ use crate::error::Result;
 use crate::exec::scratch::Scratch;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Op, op};
-
-/// Alignment of memory for operands: a cache line.
-const LINE: usize = 64;
+use crate::util::memory::LINE;
 
 /// The blocks that a process receives, in the order of their sources, and the memory that combining
 /// them takes. Nothing is allocated once the longest blocks have been seen.

@@ -22,9 +22,7 @@ use crate::mpi::p2p::Message;
 use crate::mpi::{Datatype, datatype};
 use crate::schedule::{Block, Part};
 use crate::util::cast::{to_int, to_u32, to_usize};
-
-/// Alignment of blocks in the buffer: a cache line.
-const LINE: u64 = 64;
+use crate::util::memory::LINE;
 
 /// A message that carries a part of a block.
 #[derive(Debug)]
@@ -188,7 +186,7 @@ impl Parts {
                     packing => {
                         let offset = to_usize(needed);
                         needed = (needed.checked_add(length))
-                            .and_then(|end| end.checked_next_multiple_of(LINE))
+                            .and_then(|end| end.checked_next_multiple_of(LINE as u64))
                             .filter(|&end| isize::try_from(end).is_ok())
                             .ok_or_else(|| too_large(size))?;
                         Place::Here { offset, packing }

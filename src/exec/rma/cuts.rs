@@ -13,9 +13,7 @@ use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks::MessageBlock;
 use crate::mpi::device::Devices;
-
-/// Alignment of blocks in the buffer: a cache line.
-const LINE: usize = 64;
+use crate::util::memory::LINE;
 
 /// A block that travels in parts.
 struct Cut {

@@ -3,6 +3,7 @@
 use super::header;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::to_usize;
+use crate::util::memory::LINE;
 
 /// Bytes that a block has room for if no weights say how long it is.
 const UNKNOWN: usize = 64 << 10;
@@ -13,9 +14,6 @@ const MOST: usize = 64 << 20;
 
 /// Most bytes of the area, where slots have more than the least.
 const AREA: usize = 256 << 20;
-
-/// Alignment of slots: a cache line.
-const LINE: usize = 64;
 
 /// Bytes of a flag, with what keeps the header behind it aligned.
 const FLAG: usize = 16;

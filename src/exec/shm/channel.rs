@@ -23,6 +23,7 @@ use crate::shm::stores::Stores;
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::{to_int, to_u32, to_usize};
 use crate::util::lock::lock;
+use crate::util::memory::LINE;
 
 mod connect;
 
@@ -39,9 +40,6 @@ pub const SMALL_BUFFER: usize = 4096;
 
 /// Bytes of all small buffers.
 const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
-
-/// Bytes of a cache line. Chunks are whole ones.
-pub const LINE: usize = 64;
 
 /// Large buffers are whole pages.
 const PAGE: usize = 4096;

@@ -82,6 +82,7 @@ use crate::schedule::Schedule;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
+use crate::util::memory::LINE;
 use channel::Channels;
 use state::{InMessage, OutMessage, RecvState};
 
@@ -226,7 +227,7 @@ impl Shm {
             self.note(e);
         }
         // what must come as a whole to be combined is combined in its cell, if it has one
-        let fits = || bytes > longest || self.folding.as_ref().is_none_or(|f| f.takes_parts_of(to_u32(i), channel::LINE));
+        let fits = || bytes > longest || self.folding.as_ref().is_none_or(|f| f.takes_parts_of(to_u32(i), LINE));
         let in_chunks = !self.started_only && !self.receives_on_device(i) && fits();
         self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
     }

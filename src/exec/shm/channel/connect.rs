@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use super::{
-    ALL_SMALL, BESIDE_LARGE, Channels, Copied, Detached, Inbound, LARGE_BUFFERS, LINE, MOST_BYTES, MOST_OPERATIONS, Outbound,
-    PAGE, location,
+    ALL_SMALL, BESIDE_LARGE, Channels, Copied, Detached, Inbound, LARGE_BUFFERS, MOST_BYTES, MOST_OPERATIONS, Outbound, PAGE,
+    location,
 };
 use crate::error::Result;
 use crate::exec::shm::under_way::Marks;
@@ -20,6 +20,7 @@ use crate::shm::segment::{self, Segment};
 use crate::shm::stores::Stores;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::to_u32;
+use crate::util::memory::LINE;
 
 /// Most bytes of a segment: locations are numbers of cache lines.
 const LARGEST_SEGMENT: usize = (u32::MAX as usize - 2) * LINE;
