@@ -67,8 +67,6 @@ pub struct State {
     /// Arrays and datatypes kept for use after the start.
     captured: Vec<CapturedArguments>,
     joined: Option<Joined>,
-    /// How many numbers of the shared rings a start takes.
-    numbers: u64,
     /// Index of the executor of what is joined.
     of_joined: usize,
     pub verification: Option<Box<Verification>>,
@@ -110,19 +108,14 @@ impl State {
 
     /// The executors in use.
     fn running(&mut self) -> &mut [Lease] {
-        match &mut self.verification {
-            Some(verification) => match &mut verification.instead {
-                Some(instead) => instead,
-                None => &mut self.leases,
-            },
-            None => &mut self.leases,
-        }
+        let instead = self.verification.as_mut().and_then(|verification| verification.instead.as_mut());
+        instead.unwrap_or(&mut self.leases)
     }
 
     /// Starts the bound collective.
     #[inline(always)]
     pub fn start(&mut self) -> Result<()> {
-        // to drop no error is a call
+        // assigned without the check, it would call a destructor even if there is no error
         if self.failure.is_some() {
             self.failure = None;
         }
@@ -144,7 +137,7 @@ impl State {
     fn start_all(&mut self) -> Result<()> {
         // a start that is refused leaves all as it was
         if let ([first, _, ..], None) = (&self.leases[..], &self.verification) {
-            first.executor.has_numbers(self.numbers)?;
+            first.executor.has_numbers(1)?;
         }
         if let Some(joined) = &mut self.joined {
             let executor = &mut self.leases[self.of_joined].executor;
@@ -370,7 +363,6 @@ impl State {
             private: None,
             captured: Vec::new(),
             joined: None,
-            numbers: fields as u64,
             of_joined: 0,
             verification: None,
             failure: None,
@@ -456,8 +448,6 @@ impl State {
         shares: bool,
     ) -> Result<()> {
         let (count, pool) = (fields.len(), bound.pool());
-        // of the executor for near processes, which serves all fields
-        self.numbers = 1;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             if shares && let Some(mut lease) = pool.lend_near(schedule, count) {
@@ -563,7 +553,7 @@ impl State {
         }
         if let Some(first) = self.leases.first() {
             // or the number would be lost, here alone
-            first.executor.has_numbers(self.numbers)?;
+            first.executor.has_numbers(1)?;
         }
         tags.next(&mut self.tags)
     }
