@@ -186,9 +186,9 @@ pub enum Error {
         /// Entries needed.
         length: usize,
     },
-    /// A null pointer for a result.
+    /// A null pointer where one thing is expected, or a place for it.
     #[error("{argument} is NULL")]
-    NullResult {
+    NullPointer {
         /// The argument.
         argument: Argument,
     },
@@ -613,7 +613,7 @@ impl Error {
             Error::Negative { .. }
             | Error::NullArray { .. }
             | Error::NullWeights { .. }
-            | Error::NullResult { .. }
+            | Error::NullPointer { .. }
             | Error::Operations { .. }
             | Error::UnknownClass { .. }
             | Error::Index { .. }

@@ -56,10 +56,7 @@ impl<T: Copy> Results<T> {
     /// # Safety
     /// The pointer must be null or writable.
     pub unsafe fn one(name: &'static str, place: *mut T) -> Result<Self> {
-        if place.is_null() {
-            return Err(Error::NullResult { argument: Argument::new(name) }.into());
-        }
-        Ok(Results { first: place, length: 1 })
+        pointer(name, (!place.is_null()).then_some(Results { first: place, length: 1 }))
     }
 
     /// Writes result `i`, if there is room for it.
@@ -76,6 +73,17 @@ impl<T: Copy> Results<T> {
             self.write_at(i, value);
         }
     }
+}
+
+/// Checks a pointer to one thing, or to the place for it: `target` is `None` if it is null.
+pub fn pointer<T>(name: &'static str, target: Option<T>) -> Result<T> {
+    target.ok_or_else(|| Error::NullPointer { argument: Argument::new(name) }.into())
+}
+
+/// Checks a handle of an object of this library: `object` is `None` if it is null.
+pub fn object<T>(name: &'static str, object: Option<T>) -> Result<T> {
+    let null = || Error::NullHandle { argument: Argument::new(name), null: "NULL", class: Class::Arg };
+    object.ok_or_else(|| null().into())
 }
 
 /// Checks a degree or length.

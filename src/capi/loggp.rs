@@ -2,11 +2,11 @@
 
 use std::ffi::c_int;
 
-use super::args::Results;
+use super::args::{self, Results};
 use super::boundary;
 use crate::collective::handle;
 use crate::environment;
-use crate::error::{Argument, Error, Result};
+use crate::error::{Error, Result};
 use crate::logging;
 use crate::machine;
 use crate::model::{Loggp, Parameters, Sharing};
@@ -124,8 +124,7 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
     unsafe {
         boundary::call("MPIX_Loggp_set", comm, |comm| {
             intracommunicator(comm)?;
-            let null = || Error::NullResult { argument: Argument::new("parameters") };
-            let parameters = parameters.as_ref().ok_or_else(|| null().into()).and_then(MPIX_Loggp::check);
+            let parameters = args::pointer("parameters", parameters.as_ref()).and_then(MPIX_Loggp::check);
             let loggp = parameters.as_ref().ok().map(|p| p.loggp);
             machine::set(comm, parameters)?;
             loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, &loggp))

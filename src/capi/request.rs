@@ -93,7 +93,7 @@ unsafe fn wait(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
 /// The pointer must be null or that of a handle.
 unsafe fn handle<'a>(request: *mut MPIX_Request) -> std::result::Result<&'a mut MPIX_Request, Failure> {
     // SAFETY: the caller vouches for the pointer.
-    unsafe { request.as_mut() }.ok_or_else(|| on_world(Error::NullResult { argument: Argument::new("request") }))
+    args::pointer("request", unsafe { request.as_mut() }).map_err(on_world)
 }
 
 /// Checks an array of handles.

@@ -9,7 +9,7 @@ use super::boundary;
 use super::loggp::intracommunicator;
 use crate::datatype::buffers;
 use crate::environment;
-use crate::error::{Argument, Class, Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, Op, comm, device, info};
@@ -139,9 +139,8 @@ unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnO
     let window = unsafe { window.as_ref() };
     let on = || window.map_or_else(comm::world, handler);
     boundary::call_on(function, on, || {
-        let null = || Error::NullHandle { argument: Argument::new("window"), null: "NULL", class: Class::Arg };
         let freed = || Error::FreedWindow { argument: Argument::new("window") };
-        body(window.ok_or_else(null)?.window.as_ref().ok_or_else(freed)?)
+        body(args::object("window", window)?.window.as_ref().ok_or_else(freed)?)
     })
 }
 
@@ -343,7 +342,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window
         let object = window.as_ref().map_or(std::ptr::null_mut(), |&object| object);
         let on = || object.as_ref().map_or_else(comm::world, handler);
         boundary::call_on("MPIX_Sparse_window_free", on, || {
-            let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
+            let place = args::pointer("window", window.as_mut())?;
             let Some(object) = object.as_mut() else { return Ok(()) };
             let freed = || Error::FreedWindow { argument: Argument::new("window") };
             // an operator must not free the window that it is applied to, nor anything one in its

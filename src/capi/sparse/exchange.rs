@@ -8,7 +8,7 @@ use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
 use super::user::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
-use crate::error::{Argument, Class, Error, Result};
+use crate::error::{Error, Result};
 use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 use crate::sparse::messages::{Arrivals, Arrived};
@@ -233,7 +233,7 @@ unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         boundary::call(name, arguments.comm, |comm| {
-            let function = function.ok_or_else(|| Error::NullResult { argument: Argument::new("function") }.into());
+            let function = args::pointer("function", function);
             let Started { mut exchange, destination: function, kind, .. } = arguments.start(comm, Keep::Call, function)?;
             let private = exchange.comm();
             let mut failed = Ok(());
@@ -372,8 +372,7 @@ unsafe fn complete<F>(
         let user = live.as_ref().map(|request| request.user.clone());
         let on = move || User::handler_of(user.as_ref());
         boundary::call_on(function, on, || {
-            let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
-            let live = live.ok_or(null)?;
+            let live = args::object("request", live)?;
             let flag = flag?;
             let place = Results::one("result", result)?;
             let outstanding = Arc::clone(&live.context.hold().outstanding);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::arguments::{Arguments, Counts, Keep, SendSide, Started, wait_to_end};
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
 use super::user::User;
-use crate::capi::args::Results;
+use crate::capi::args::{self, Results};
 use crate::capi::boundary;
-use crate::error::{Argument, Class, Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::share_outcome;
 use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
@@ -129,10 +129,7 @@ unsafe fn with_plan(
     let plan = unsafe { plan.as_mut() };
     let user = plan.as_ref().map(|plan| plan.user.clone());
     let on = move || User::handler_of(user.as_ref());
-    boundary::call_on(function, on, || {
-        let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
-        body(plan.ok_or(null)?)
-    })
+    boundary::call_on(function, on, || body(args::object("plan", plan)?))
 }
 
 impl MPIX_Sparse_plan_object {
@@ -220,7 +217,7 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c
     boundary::call_on("MPIX_Sparse_plan_free", on, || {
         // SAFETY: as above; the plan is a box that `make_plan` made.
         unsafe {
-            let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
+            let place = args::pointer("plan", plan.as_mut())?;
             match place.as_ref() {
                 None => {}
                 // MPI may still write into its memory, which stays

@@ -9,7 +9,7 @@ use crate::capi::args::{self, Results};
 use crate::capi::boundary;
 use crate::datatype::buffers::Located;
 use crate::datatype::pack::unpack_by_mpi;
-use crate::error::{Argument, Class, Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, MPI_Aint, MPI_Count, device};
 use crate::sparse::messages::{Arrivals, Arrived};
@@ -298,7 +298,7 @@ pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_
     boundary::call_on("MPIX_Sparse_free", on, || {
         // SAFETY: as above; the result is a box that `finish` made.
         unsafe {
-            let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
+            let place = args::pointer("result", result.as_mut())?;
             match place.as_ref() {
                 None => {}
                 Some(result) if result.of_plan => return Err(Error::OfPlan.into()),
@@ -313,8 +313,5 @@ unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MP
     // SAFETY: the caller vouches for the result.
     let result = unsafe { result.as_ref() };
     let on = || User::handler_of(result.map(|result| &result.user));
-    boundary::call_on(function, on, || {
-        let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
-        body(result.ok_or(null)?)
-    })
+    boundary::call_on(function, on, || body(args::object("result", result)?))
 }
