@@ -17,7 +17,7 @@ use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, MPI_Comm, MPI_Group, MPI_Info, comm};
 use crate::select::hints::{Hints, SparseHints};
 use crate::sparse::messages::{Outgoing, Sends};
-use crate::sparse::{self, Exchange, Form, Shared};
+use crate::sparse::{self, Exchange, Form, SharedContext};
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 use crate::util::cast::to_int;
@@ -248,7 +248,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
 /// Fails on all processes if one has not understood its hints, or they differ: they would run
 /// different protocols, and wait for each other; or if one cannot start an exchange, as another one
 /// is under way. Collective.
-fn agree_on_hints(shared: &Shared, hints: Option<&SparseHints>, understood: Result<()>) -> Result<()> {
+fn agree_on_hints(shared: &SharedContext, hints: Option<&SparseHints>, understood: Result<()>) -> Result<()> {
     let (comm, understood, number) = {
         let context = shared.hold();
         let understood = if context.is_running() { Err(Error::Exchanging.into()) } else { understood };

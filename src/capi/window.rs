@@ -16,12 +16,12 @@ use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype
 use crate::select::hints::WindowHints;
 use crate::util::cast::to_int;
 use crate::window::batch::Kind;
-use crate::window::{self, Memory, Operations, Shared};
+use crate::window::{self, Memory, Operations, SharedWindow};
 
 /// A sparse window: elements of all processes of a communicator.
 pub struct MPIX_Sparse_window_object {
     /// `None` once freed: the object stays, so that a later use of the handle is found.
-    window: Option<Shared>,
+    window: Option<SharedWindow>,
     user: MPI_Comm,
     /// True once the communicator has been freed.
     orphaned: Arc<AtomicBool>,
@@ -134,7 +134,7 @@ fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Resul
 
 /// Runs the body of a function that works on a window.
 #[inline]
-unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Shared) -> Result<()>) -> c_int {
+unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&SharedWindow) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the window, whose object is never freed.
     let window = unsafe { window.as_ref() };
     let on = || window.map_or_else(comm::world, handler);

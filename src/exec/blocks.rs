@@ -389,9 +389,9 @@ pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
 /// memory.
 #[inline(always)]
 pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
-    let mut run = Run::EMPTY;
+    let mut run = Stretch::EMPTY;
     for block in blocks {
-        if let Some(Run { bytes: 1.., .. }) = run.add(block.in_place()?, block.bytes) {
+        if let Some(Stretch { bytes: 1.., .. }) = run.add(block.in_place()?, block.bytes) {
             return None;
         }
     }
@@ -401,12 +401,12 @@ pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
 /// Returns the bytes of the longest run that packing a message copies at once; `usize::MAX` if only
 /// MPI can pack it.
 pub fn longest_run(blocks: &[MessageBlock]) -> usize {
-    let (mut run, mut longest) = (Run::EMPTY, 0);
+    let (mut run, mut longest) = (Stretch::EMPTY, 0);
     for block in blocks {
         let (ended, inner) = match (block.in_place(), &block.packing) {
             (Some(at), _) => (run.add(at, block.bytes), 0),
             (None, Packing::Layout(layout) | Packing::Part(layout, _)) => {
-                (Some(std::mem::replace(&mut run, Run::EMPTY)), layout.longest_run())
+                (Some(std::mem::replace(&mut run, Stretch::EMPTY)), layout.longest_run())
             }
             (None, _) => return usize::MAX,
         };
@@ -422,22 +422,22 @@ pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {
 }
 
 /// Bytes that follow one another in memory, from blocks that follow one another in a message.
-struct Run {
+struct Stretch {
     at: *mut u8,
     bytes: usize,
 }
 
-impl Run {
-    const EMPTY: Run = Run { at: std::ptr::null_mut(), bytes: 0 };
+impl Stretch {
+    const EMPTY: Stretch = Stretch { at: std::ptr::null_mut(), bytes: 0 };
 
     /// Adds a block if its bytes follow. Else returns what the run was, and begins with the block.
     #[inline(always)]
-    fn add(&mut self, at: *mut u8, bytes: usize) -> Option<Run> {
+    fn add(&mut self, at: *mut u8, bytes: usize) -> Option<Stretch> {
         if self.at.wrapping_add(self.bytes) == at {
             self.bytes += bytes;
             return None;
         }
-        Some(std::mem::replace(self, Run { at, bytes }))
+        Some(std::mem::replace(self, Stretch { at, bytes }))
     }
 
     /// Packs the run. Returns where the message goes on.
@@ -469,7 +469,7 @@ impl Run {
 /// The blocks must be readable, and `into` writable for the bytes of all.
 #[inline(always)]
 pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopback) -> Result<()> {
-    let (mut run, mut left) = (Run::EMPTY, blocks);
+    let (mut run, mut left) = (Stretch::EMPTY, blocks);
     while let [block, rest @ ..] = left {
         left = rest;
         // SAFETY: the caller vouches for both ends.
@@ -480,7 +480,7 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
                 }
                 continue;
             }
-            into = std::mem::replace(&mut run, Run::EMPTY).pack(into);
+            into = std::mem::replace(&mut run, Stretch::EMPTY).pack(into);
             if let [next, others @ ..] = rest
                 && block.pack_with(next, into)
             {
@@ -504,7 +504,7 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
 /// The blocks must be writable, and `from` readable for the bytes of all.
 #[inline(always)]
 pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
-    let (mut done, mut run, mut left) = (Ok(()), Run::EMPTY, blocks);
+    let (mut done, mut run, mut left) = (Ok(()), Stretch::EMPTY, blocks);
     while let [block, rest @ ..] = left {
         left = rest;
         // SAFETY: the caller vouches for both ends.
@@ -515,7 +515,7 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
                 }
                 continue;
             }
-            from = std::mem::replace(&mut run, Run::EMPTY).unpack(from);
+            from = std::mem::replace(&mut run, Stretch::EMPTY).unpack(from);
             if let [next, others @ ..] = rest
                 && block.unpack_with(next, from)
             {

@@ -17,7 +17,7 @@ use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::combine::Combine;
 use crate::exec::executor::Executor;
-use crate::exec::folding::{Folding, Link, Origin};
+use crate::exec::folding::{ChainEntry, Folding, Origin};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
 use crate::mpi::message;
@@ -101,7 +101,7 @@ impl<D: Executor> Delivered<D> {
         if self.folding.is_done(position) {
             return;
         }
-        let Link { source, offset, .. } = self.folding.chain[position];
+        let ChainEntry { source, offset, .. } = self.folding.chain[position];
         let data = self.data[self.aligned + offset..][..self.folding.bytes(source)].as_ptr();
         let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         // SAFETY: the caller of `bind` vouches for the buffers until the call is complete.

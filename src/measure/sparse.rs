@@ -18,7 +18,7 @@ use crate::mpi::peer::{idle_barrier, now};
 use crate::mpi::start;
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Outgoing, Sends};
-use crate::sparse::{Exchange, ExchangeContext, Form, Shared};
+use crate::sparse::{Exchange, ExchangeContext, Form, SharedContext};
 use crate::util::cast::to_usize;
 use crate::util::random::Random;
 
@@ -73,7 +73,7 @@ pub fn times(comm: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<
 
 /// One protocol, with its context and its results.
 struct Lane {
-    context: Shared,
+    context: SharedContext,
     hints: SparseHints,
     /// True if the protocol can run here.
     runs: bool,
@@ -84,7 +84,7 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     let size = part.size()?;
     let messages = timing.messages.min(size - 1);
     let lane = |protocol| {
-        let context = ExchangeContext::detached(part.view())?;
+        let context = ExchangeContext::for_measurement(part.view())?;
         let (hints, runs) = {
             let context = context.hold();
             // everything else is as for any exchange

@@ -89,11 +89,11 @@ pub struct ExchangeContext {
 }
 
 /// A context that the communicator and its exchanges own together.
-pub type Shared = Arc<Guarded>;
+pub type SharedContext = Arc<GuardedContext>;
 
 /// A context behind a lock. The lock is held for a single step at a time, and never while code of
 /// the caller's runs, but that MPICH may free a communicator in such a step, with its attributes.
-pub struct Guarded {
+pub struct GuardedContext {
     context: Mutex<ExchangeContext>,
     /// The window of RSX, once it has been made.
     counters: Arc<OnceLock<Arc<Counters>>>,
@@ -103,15 +103,15 @@ pub struct Guarded {
 
 // SAFETY: the contents are used only by the thread that holds the lock; MPI handles may be used by
 // any thread that may call MPI.
-unsafe impl Send for Guarded {}
+unsafe impl Send for GuardedContext {}
 // SAFETY: as above.
-unsafe impl Sync for Guarded {}
+unsafe impl Sync for GuardedContext {}
 
-impl Guarded {
+impl GuardedContext {
     /// Guards the context of a communicator.
-    fn new(context: ExchangeContext, comm: Communicator) -> Result<Shared> {
+    fn new(context: ExchangeContext, comm: Communicator) -> Result<SharedContext> {
         let counters = Arc::clone(context.resources.sums.counters());
-        Ok(Arc::new(Guarded { context: Mutex::new(context), counters, freed: freed_flag(comm)? }))
+        Ok(Arc::new(GuardedContext { context: Mutex::new(context), counters, freed: freed_flag(comm)? }))
     }
 
     /// Locks the context.
@@ -144,7 +144,7 @@ impl Guarded {
 }
 
 /// The attribute of a communicator that has a context.
-struct CommAttr(Shared);
+struct CommAttr(SharedContext);
 
 impl Drop for CommAttr {
     fn drop(&mut self) {
@@ -164,12 +164,12 @@ static AT_FINALIZE: OfProcess<Finalizer> = OfProcess::new();
 /// Cancels the receives that are posted in advance.
 #[derive(Default)]
 struct Finalizer {
-    contexts: Mutex<Vec<Weak<Guarded>>>,
+    contexts: Mutex<Vec<Weak<GuardedContext>>>,
 }
 
 impl Drop for Finalizer {
     fn drop(&mut self) {
-        let all: Vec<Shared> = lock(&self.contexts).iter().filter_map(Weak::upgrade).collect();
+        let all: Vec<SharedContext> = lock(&self.contexts).iter().filter_map(Weak::upgrade).collect();
         all.iter().for_each(|context| context.hold().resources.close());
     }
 }
@@ -178,7 +178,7 @@ impl Drop for Finalizer {
 /// two duplicates, two allgathers and two reductions of a few words, and, if all processes are on
 /// one node, memory that they share.
 #[inline]
-pub fn context(comm: Communicator) -> Result<Shared> {
+pub fn context(comm: Communicator) -> Result<SharedContext> {
     // SAFETY: the value lives as long as the communicator.
     match unsafe { CONTEXT.get(comm)?.as_ref() } {
         Some(CommAttr(shared)) => Ok(Arc::clone(shared)),
@@ -204,12 +204,12 @@ pub fn set_machine(comm: Communicator, machine: &Loggp) -> Result<()> {
 }
 
 #[cold]
-fn create(comm: Communicator) -> Result<Shared> {
+fn create(comm: Communicator) -> Result<SharedContext> {
     logging::start();
     if comm.is_inter()? {
         return Err(Error::SparseIntercommunicator.into());
     }
-    let shared = ExchangeContext::own(comm)?;
+    let shared = ExchangeContext::make(comm)?;
     // SAFETY: neither attribute is replaced while someone refers to it.
     unsafe { CONTEXT.set(comm, CommAttr(Arc::clone(&shared))) }?;
     Ok(shared)
@@ -299,10 +299,11 @@ impl ExchangeContext {
         })
     }
 
-    /// Creates a context that is attached to no communicator. Collective over `comm`, an
+    /// Creates a context that programs use, which is closed while MPI is finalized if it still
+    /// exists then. Its owner is a communicator, or a window. Collective over `comm`, an
     /// intracommunicator.
-    pub fn own(comm: Communicator) -> Result<Shared> {
-        let shared = Guarded::new(ExchangeContext::new(comm)?, comm)?;
+    pub fn make(comm: Communicator) -> Result<SharedContext> {
+        let shared = GuardedContext::new(ExchangeContext::new(comm)?, comm)?;
         let finalizer = AT_FINALIZE.get()?;
         let mut all = lock(&finalizer.contexts);
         all.retain(|w| w.strong_count() > 0);
@@ -333,13 +334,13 @@ impl ExchangeContext {
         (self.yields, self.oversubscribed)
     }
 
-    /// Creates a context that is attached to no communicator, for measurements. It may create a
-    /// window even where other parts of the world could create one at the same time, which Open MPI
-    /// 4 cannot do: none may do so meanwhile. Collective over `comm`, an intracommunicator.
-    pub fn detached(comm: Communicator) -> Result<Shared> {
+    /// Creates a context for measurements, which is dropped before MPI is finalized. It may create
+    /// a window even where other parts of the world could create one at the same time, which Open
+    /// MPI 4 cannot do: none may do so meanwhile. Collective over `comm`, an intracommunicator.
+    pub fn for_measurement(comm: Communicator) -> Result<SharedContext> {
         let mut context = ExchangeContext::new(comm)?;
         context.windows = true;
-        Guarded::new(context, comm)
+        GuardedContext::new(context, comm)
     }
 
     /// Makes the record of a window whose epochs end by these exchanges; `None` if nothing is

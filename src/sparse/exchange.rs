@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use super::context::{ExchangeContext, Form, Guarded, Shared};
+use super::context::{ExchangeContext, Form, GuardedContext, SharedContext};
 use super::dispatch::Run;
 use super::messages::{Arrivals, Sends};
 use super::transport::Loss;
@@ -20,7 +20,7 @@ use crate::util::backoff::{Backoff, Pace, Rest};
 
 /// An exchange in progress.
 pub struct Exchange {
-    context: Shared,
+    context: SharedContext,
     sends: Sends,
     arrivals: Arrivals,
     run: Option<Run>,
@@ -51,7 +51,7 @@ impl Advance for Exchange {
     fn advance(&mut self) {
         if self.failure.is_none() {
             let begin = self.spent.map(|_| mpi::time());
-            self.failure = self.drive(Guarded::hold_if_free).err();
+            self.failure = self.drive(GuardedContext::hold_if_free).err();
             self.spend(begin);
         }
     }
@@ -59,7 +59,7 @@ impl Advance for Exchange {
 
 impl Exchange {
     /// [Starts](Exchange::start) an exchange to which this process sends nothing.
-    pub fn start_empty(shared: &Shared, hints: Option<&SparseHints>, form: Form) -> Result<Exchange> {
+    pub fn start_empty(shared: &SharedContext, hints: Option<&SparseHints>, form: Form) -> Result<Exchange> {
         // SAFETY: there are no blocks.
         unsafe { Exchange::start(shared, hints, Sends::default(), form) }
     }
@@ -68,7 +68,7 @@ impl Exchange {
     /// messages. Returns true if it has ended; its own errors do not count, as the first one is to
     /// be reported.
     #[cold]
-    pub fn join(shared: &Shared, hints: Option<&SparseHints>) -> bool {
+    pub fn join(shared: &SharedContext, hints: Option<&SparseHints>) -> bool {
         if !shared.hold().is_awaited() {
             return false;
         }
@@ -84,7 +84,7 @@ impl Exchange {
     ///
     /// # Safety
     /// The blocks in `sends`, and their datatype, must live, unchanged, until the exchange is done.
-    pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
+    pub unsafe fn start(shared: &SharedContext, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
         let mut guard = shared.hold();
         let context = &mut *guard;
         context.transport.comm.is_whole()?;
@@ -191,7 +191,7 @@ impl Exchange {
     /// Advances the protocol, if `hold` gets its context. Returns true once every message has been
     /// sent and received.
     #[inline]
-    fn drive(&mut self, hold: impl FnOnce(&Guarded) -> Option<MutexGuard<'_, ExchangeContext>>) -> Result<bool> {
+    fn drive(&mut self, hold: impl FnOnce(&GuardedContext) -> Option<MutexGuard<'_, ExchangeContext>>) -> Result<bool> {
         if let Some(run) = &mut self.run {
             let Some(mut guard) = hold(&self.context) else { return Ok(false) };
             let ExchangeContext { transport, resources, .. } = &mut *guard;
@@ -290,7 +290,7 @@ impl Exchange {
     }
 
     /// Returns the context of the communicator.
-    pub fn context(&self) -> &Shared {
+    pub fn context(&self) -> &SharedContext {
         &self.context
     }
 

@@ -43,5 +43,5 @@ mod recursive_halving;
 mod stats;
 mod transport;
 
-pub use context::{ExchangeContext, Form, Shared, context, set_machine};
+pub use context::{ExchangeContext, Form, SharedContext, context, set_machine};
 pub use exchange::Exchange;

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::context::{ExchangeContext, Shared};
+use super::context::{ExchangeContext, SharedContext};
 use super::messages::{Arrivals, Sends};
 use super::transport::Transport;
 use crate::error::{Argument, Error, Result};
@@ -69,7 +69,7 @@ impl Plan {
     ///
     /// # Safety
     /// The blocks in `sends` must be readable while the plan runs.
-    pub unsafe fn new(shared: &Shared, sends: Sends, arrivals: &Arrivals, tag: i32) -> Result<Plan> {
+    pub unsafe fn new(shared: &SharedContext, sends: Sends, arrivals: &Arrivals, tag: i32) -> Result<Plan> {
         let context = shared.hold();
         let ExchangeContext { transport: Transport { comm, rank, observed, .. }, yields, outstanding, plan_tags, .. } = &*context;
         let held = Tag::take(tag, plan_tags)?;

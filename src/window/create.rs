@@ -7,7 +7,7 @@ use super::elements::Elements;
 use super::guarded::Guarded;
 use super::rings::Rings;
 use super::state::State;
-use super::window::{OPERATIONS, Progress, Shared, Window};
+use super::window::{OPERATIONS, Progress, SharedWindow, Window};
 use crate::datatype::signature::Signature;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::{self, Reduction};
@@ -67,7 +67,7 @@ impl Drop for Open {
 ///
 /// # Safety
 /// The memory must be readable and writable, and be left to the window, until it is freed.
-pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: Communicator) -> Result<Shared> {
+pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: Communicator) -> Result<SharedWindow> {
     let comm = Comm::duplicate(user)?;
     let size = comm.size()?;
     let self_comm = comm.self_comm()?;
@@ -86,7 +86,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let (batch, least) = (to_usize(low[0]), Batch::least_capacity(elements.size));
     let (capacity, near_capacity) = (batch.max(least), (NEAR * batch).max(least));
     let counts = coll::allgather_words(&comm, [elements.count], size)?.into_iter().map(|[count]| count).collect();
-    let exchanges = ExchangeContext::own(user)?;
+    let exchanges = ExchangeContext::make(user)?;
     exchanges.hold().prepare(&hints.exchange)?;
     let (yields, oversubscribed) = exchanges.hold().waiting();
     let comm = Arc::new(comm);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::batch::{Batch, Content, Header, SPARE};
 use super::guarded::{Guarded, Held};
-use super::window::{OPERATIONS, Shared, Window};
+use super::window::{OPERATIONS, SharedWindow, Window};
 use crate::error::{Error, Result};
 use crate::mpi::message::bytes_at;
 use crate::observe::FENCE;
@@ -106,7 +106,7 @@ unsafe fn end_epoch(window: &Guarded<Window>, frees: bool) -> Result<()> {
 ///
 /// # Safety
 /// As for [`fence`].
-pub unsafe fn free(window: &Shared) -> Result<()> {
+pub unsafe fn free(window: &SharedWindow) -> Result<()> {
     let outcome = {
         let flushed = {
             let mut window = window.hold()?;
@@ -138,7 +138,7 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
 }
 
 /// True if the others may be in the exchange that ends an epoch, which could not start here.
-fn is_awaited(window: &Shared) -> Result<bool> {
+fn is_awaited(window: &SharedWindow) -> Result<bool> {
     let exchanges = Arc::clone(&window.hold()?.exchanges);
     let context = exchanges.hold();
     Ok(context.is_awaited())

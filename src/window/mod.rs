@@ -73,4 +73,4 @@ pub use fence::{fence, free};
 #[cfg(feature = "mpi")]
 pub use issue::Operations;
 #[cfg(feature = "mpi")]
-pub use window::Shared;
+pub use window::SharedWindow;

@@ -29,7 +29,7 @@ const SHORTEST_RUN: usize = 4;
 pub const OPERATIONS: usize = 256;
 
 /// A window that its object, the list of what must progress, and nothing else share.
-pub type Shared = Arc<Guarded<Window>>;
+pub type SharedWindow = Arc<Guarded<Window>>;
 
 /// A window.
 pub struct Window {
@@ -43,7 +43,7 @@ pub struct Window {
     /// Processes that may not have applied all operations.
     pub(super) listed: Vec<u32>,
     /// Whose exchanges end the epochs.
-    pub(super) exchanges: sparse::Shared,
+    pub(super) exchanges: sparse::SharedContext,
     pub(super) hints: SparseHints,
     /// True if a waiting process must yield its core.
     pub(super) yields: bool,

@@ -16,7 +16,7 @@ use crate::mpi::message::Block;
 use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info, text_of};
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
-use crate::sparse::{self, Exchange, ExchangeContext, Form, Shared};
+use crate::sparse::{self, Exchange, ExchangeContext, Form, SharedContext};
 use crate::topology::neighborhood;
 use crate::util::cast::to_int;
 
@@ -139,7 +139,7 @@ impl Arguments {
 /// make a plan takes part, or they would wait for it in what follows. The errors are those of
 /// [`Arguments::take_part`].
 #[cold]
-fn not_started<T>(context: &Shared, hints: Option<&SparseHints>, keep: Keep, error: Box<Error>) -> Result<Result<T>> {
+fn not_started<T>(context: &SharedContext, hints: Option<&SparseHints>, keep: Keep, error: Box<Error>) -> Result<Result<T>> {
     if keep == Keep::Plan {
         if Exchange::join(context, hints) {
             return Ok(Err(error));

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 use crate::sparse::messages::{Arrivals, Arrived};
-use crate::sparse::{self, Exchange, Shared};
+use crate::sparse::{self, Exchange, SharedContext};
 use crate::util::cast::to_int;
 use crate::util::lock::lock;
 
@@ -20,7 +20,7 @@ use crate::util::lock::lock;
 pub struct MPIX_Sparse_request_object {
     /// Also in the list of those that each wait of the process moves forward.
     exchange: Arc<Mutex<Exchange>>,
-    context: Shared,
+    context: SharedContext,
     kind: ReceiveType,
     /// Keeps the send type alive.
     _sendtype: Option<Datatype>,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::mpi::MPI_Comm;
 use crate::mpi::comm::{self, Communicator};
-use crate::sparse::Shared;
+use crate::sparse::SharedContext;
 
 /// The communicator of an exchange, whose error handler gets the errors of what the exchange made.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub struct User {
 
 impl User {
     /// `comm` must be the communicator of `context`.
-    pub fn new(comm: MPI_Comm, context: &Shared) -> User {
+    pub fn new(comm: MPI_Comm, context: &SharedContext) -> User {
         User { comm, freed: Arc::clone(context.freed()) }
     }
 

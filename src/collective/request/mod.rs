@@ -37,12 +37,12 @@ pub struct Request {
     active: bool,
     /// Number of the current start in the trace.
     mark: u64,
-    run: Run,
+    home: Home,
 }
 
 /// Where a request's state lives. The common case is stored inline.
 #[allow(clippy::large_enum_variant)]
-enum Run {
+enum Home {
     /// In the request: it needs no progress by others.
     Own(State),
     /// Also in the process's list of requests that need progress.
@@ -89,8 +89,8 @@ impl Request {
                 state
             };
             let own = state.verification.is_none() && state.leases.iter().all(|lease| lease.executor.posts_at_once());
-            let run = if own { Run::Own(state) } else { Run::Shared(Arc::new(Mutex::new(state))) };
-            Ok(Request { bound: Arc::clone(bound), user, persistent, active: false, mark: 0, run })
+            let home = if own { Home::Own(state) } else { Home::Shared(Arc::new(Mutex::new(state))) };
+            Ok(Request { bound: Arc::clone(bound), user, persistent, active: false, mark: 0, home })
         }
     }
 
@@ -108,8 +108,8 @@ impl Request {
         device::look();
         // SAFETY: the caller vouches for the buffers.
         let state = unsafe { State::verified(bound, fields, count) }?;
-        let run = Run::Shared(Arc::new(Mutex::new(state)));
-        let mut request = Request { bound: Arc::clone(bound), user, persistent: false, active: false, mark: 0, run };
+        let home = Home::Shared(Arc::new(Mutex::new(state)));
+        let mut request = Request { bound: Arc::clone(bound), user, persistent: false, active: false, mark: 0, home };
         request.begin()?;
         request.wait()
     }
@@ -161,12 +161,12 @@ impl Request {
     #[inline(always)]
     fn begin_unobserved(&mut self) -> Result<()> {
         let (tags, outstanding) = (self.bound.tags(), self.bound.outstanding());
-        match &mut self.run {
-            Run::Own(state) => {
+        match &mut self.home {
+            Home::Own(state) => {
                 state.take_tags(&self.bound)?;
                 state.start()?;
             }
-            Run::Shared(shared) => {
+            Home::Shared(shared) => {
                 {
                     let mut state = lock(shared);
                     state.take_tags(&self.bound)?;
@@ -214,9 +214,9 @@ impl Request {
         if !self.active {
             return true;
         }
-        match &mut self.run {
-            Run::Own(state) => state.test(),
-            Run::Shared(shared) => lock(shared).test(),
+        match &mut self.home {
+            Home::Own(state) => state.test(),
+            Home::Shared(shared) => lock(shared).test(),
         }
     }
 
@@ -226,10 +226,10 @@ impl Request {
         if !self.active {
             return Ok(());
         }
-        let (bound, run) = (&self.bound, &mut self.run);
+        let (bound, home) = (&self.bound, &mut self.home);
         let outstanding = bound.outstanding();
-        waiting(bound, || match run {
-            Run::Own(state) => match &mut state.leases[..] {
+        waiting(bound, || match home {
+            Home::Own(state) => match &mut state.leases[..] {
                 // nothing else needs progress by this process
                 [lease] if outstanding.is_empty() => {
                     if let Err(e) = lease.executor.wait() {
@@ -239,7 +239,7 @@ impl Request {
                 }
                 _ => outstanding.until(bound.yields(), || Ok(state.test())),
             },
-            Run::Shared(shared) => outstanding.until(bound.yields(), || Ok(lock(shared).test())),
+            Home::Shared(shared) => outstanding.until(bound.yields(), || Ok(lock(shared).test())),
         })?;
         self.complete()
     }
@@ -254,9 +254,9 @@ impl Request {
         if let Some(record) = bound.record() {
             record.over(self.mark);
         }
-        let failure = match &mut self.run {
-            Run::Own(state) => state.complete(bound, persistent),
-            Run::Shared(shared) => {
+        let failure = match &mut self.home {
+            Home::Own(state) => state.complete(bound, persistent),
+            Home::Shared(shared) => {
                 bound.outstanding().remove(shared);
                 let mut state = lock(shared);
                 if state.takes_tags() {
@@ -279,9 +279,9 @@ impl Request {
             return Ok(true);
         }
         self.test();
-        match &mut self.run {
-            Run::Own(state) => state.tell(source),
-            Run::Shared(shared) => lock(shared).tell(source),
+        match &mut self.home {
+            Home::Own(state) => state.tell(source),
+            Home::Shared(shared) => lock(shared).tell(source),
         }
     }
 
@@ -291,9 +291,9 @@ impl Request {
         if !self.active {
             return Ok(Arrived::All);
         }
-        match &mut self.run {
-            Run::Own(state) => state.untold(most, tell),
-            Run::Shared(shared) => lock(shared).untold(most, tell),
+        match &mut self.home {
+            Home::Own(state) => state.untold(most, tell),
+            Home::Shared(shared) => lock(shared).untold(most, tell),
         }
     }
 

@@ -31,7 +31,7 @@ pub enum Origin {
 
 /// A source that is a process.
 #[derive(Clone, Copy)]
-pub struct Link {
+pub struct ChainEntry {
     /// Its entry in the list of sources.
     pub source: u32,
     /// Where its block comes from.
@@ -62,7 +62,7 @@ enum Operand {
 pub struct Folding {
     order: FoldOrder,
     /// The sources in their order, without those that are no process.
-    pub chain: Vec<Link>,
+    pub chain: Vec<ChainEntry>,
     /// Which positions in `chain` are done, and how many; the first position that is not done.
     done: Vec<bool>,
     count_done: usize,
@@ -79,8 +79,8 @@ pub struct Folding {
 
 impl Folding {
     pub fn new(combine: Combine, origins: &[Origin]) -> Folding {
-        let links = (0..).zip(origins).map(|(source, &origin)| Link { source, origin, offset: 0 });
-        let chain: Vec<Link> = links.filter(|link| link.origin != Origin::Nowhere).collect();
+        let links = (0..).zip(origins).map(|(source, &origin)| ChainEntry { source, origin, offset: 0 });
+        let chain: Vec<ChainEntry> = links.filter(|link| link.origin != Origin::Nowhere).collect();
         let mut of_source = vec![None; origins.len()];
         for (position, link) in (0..).zip(&chain) {
             of_source[link.source as usize] = Some(position);

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{Folding, Link, Operand, Origin};
+use super::{ChainEntry, Folding, Operand, Origin};
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::Result;
@@ -14,7 +14,7 @@ use crate::schedule::FoldOrder;
 
 impl Folding {
     /// The blocks of a peer: their positions, and where they are in its message.
-    fn of_peer(&self, peer: u32) -> impl Iterator<Item = (usize, Link)> + '_ {
+    fn of_peer(&self, peer: u32) -> impl Iterator<Item = (usize, ChainEntry)> + '_ {
         self.chain.iter().copied().enumerate().filter(move |(_, link)| link.origin == Origin::Peer(peer))
     }
 
@@ -80,7 +80,7 @@ impl Folding {
         self.in_parts = Some(peer);
         let (mut done, mut before) = (Ok(()), 0);
         for position in 0..self.chain.len() {
-            let Link { source, origin, offset } = self.chain[position];
+            let ChainEntry { source, origin, offset } = self.chain[position];
             if origin != Origin::Peer(peer) {
                 continue;
             }

@@ -21,7 +21,7 @@ use crate::topology::neighborhood::Rank;
 use crate::util::cast::{to_int, to_u32};
 
 /// A block in the caller's buffers.
-pub(super) struct Own {
+pub(super) struct CallerBlock {
     pub(super) block: Block,
     /// True if it is sent or received outside of packets.
     pub(super) direct: bool,
@@ -56,7 +56,7 @@ pub struct Forward {
     pub(super) tag: i32,
     pub(super) waiting: Waiting,
     pub(super) schedule: Schedule,
-    pub(super) own: Vec<Own>,
+    pub(super) own: Vec<CallerBlock>,
     /// Guards of receives, by index in `own`; only for an MPI that writes past the end of short
     /// receives.
     pub(super) guards: Option<Box<Guards>>,
@@ -227,7 +227,7 @@ impl Forward {
         if *at == NONE {
             *at = to_u32(self.own.len());
             let (nowhere, datatype) = (std::ptr::null_mut(), datatype::byte());
-            self.own.push(Own {
+            self.own.push(CallerBlock {
                 block,
                 direct: false,
                 known: Known::default(),
@@ -250,12 +250,12 @@ impl Forward {
     }
 
     /// Returns a block of the caller's that the schedule uses.
-    pub(super) fn own(&self, block: Block) -> &Own {
+    pub(super) fn own(&self, block: Block) -> &CallerBlock {
         &self.own[self.position(block)]
     }
 
     /// As [`own`](Forward::own).
-    pub(super) fn own_mut(&mut self, block: Block) -> &mut Own {
+    pub(super) fn own_mut(&mut self, block: Block) -> &mut CallerBlock {
         let position = self.position(block);
         &mut self.own[position]
     }

@@ -4,7 +4,7 @@
 use super::state::{InState, Round};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::folding::{Link, Origin};
+use crate::exec::folding::{ChainEntry, Origin};
 
 impl Round {
     /// Binds what is combined, and the process's own blocks.
@@ -30,7 +30,7 @@ impl Round {
                 if folding.is_done(position) {
                     continue;
                 }
-                let Link { origin, offset, .. } = folding.chain[position];
+                let ChainEntry { origin, offset, .. } = folding.chain[position];
                 let data = match origin {
                     Origin::Own(k) => Some(folding.own_data(k)),
                     Origin::Peer(i) => match self.ins[i as usize].state {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::error::Result;
 use crate::exec::executor::Executor;
-use crate::exec::folding::{Folding, Link, Origin};
+use crate::exec::folding::{ChainEntry, Folding, Origin};
 use crate::shm::stores::{LEAST, told};
 use crate::shm::streaming::{since, ticks};
 use crate::util::cast::to_u32;
@@ -27,7 +27,7 @@ impl Shm {
                 if folding.is_done(position) {
                     continue;
                 }
-                let Link { source, origin, offset } = folding.chain[position];
+                let ChainEntry { source, origin, offset } = folding.chain[position];
                 let data = match origin {
                     Origin::Peer(i) => {
                         let recv = &self.recvs[i as usize];
