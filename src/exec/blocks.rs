@@ -21,9 +21,10 @@ use crate::schedule::Part;
 use crate::shm::streaming;
 use crate::util::cast::{to_int, to_u32, to_usize};
 
-/// How the data of a block is packed.
+/// How the data of a block is packed. Unlike [`pack::Packing`] it has offsets from the block's
+/// address, which changes from call to call, and parts of blocks.
 #[derive(Debug)]
-enum Packing {
+enum BlockPacking {
     /// It is contiguous, and begins this many bytes from the block's address.
     Contiguous(isize),
     Layout(Layout),
@@ -46,7 +47,7 @@ pub struct MessageBlock {
     pub bytes: usize,
     part: Part,
     count: i64,
-    packing: Packing,
+    packing: BlockPacking,
     accepted: Option<Datatype>,
     /// Count of freed datatypes up to which the rest is valid: a handle may come back as another
     /// datatype.
@@ -62,7 +63,7 @@ impl MessageBlock {
 
     /// A part of a block.
     pub fn of_part(field: usize, entry: u32, part: Part) -> MessageBlock {
-        let (at, packing) = (std::ptr::null_mut(), Packing::Contiguous(0));
+        let (at, packing) = (std::ptr::null_mut(), BlockPacking::Contiguous(0));
         let (field, accepted) = (to_u32(field), None);
         MessageBlock { field, entry, at, bytes: 0, part, count: 0, packing, accepted, freed: 0, device: false }
     }
@@ -74,13 +75,13 @@ impl MessageBlock {
 
     /// True if it is a part of a block that is packed or unpacked as a whole, as only MPI can.
     pub fn needs_place(&self) -> bool {
-        self.is_part() && matches!(self.packing, Packing::Mpi(_) | Packing::Staged(_))
+        self.is_part() && matches!(self.packing, BlockPacking::Mpi(_) | BlockPacking::Staged(_))
     }
 
     /// Says where the whole block, of so many bytes, is packed. Holds until the next `bind`.
     pub fn place(&mut self, whole: *mut u8, bytes: usize) {
         let first = self.part.range(bytes as u64).start;
-        self.packing = Packing::Staged(whole.wrapping_add(to_usize(first)));
+        self.packing = BlockPacking::Staged(whole.wrapping_add(to_usize(first)));
     }
 
     /// Hands a block that was just bound over to MPI, if it lies on a device.
@@ -88,7 +89,7 @@ impl MessageBlock {
         let is = self.located().is_on_device(devices)?;
         let was = std::mem::replace(&mut self.device, is);
         if self.device {
-            self.packing = Packing::Mpi(pack::Packing::Message);
+            self.packing = BlockPacking::Mpi(pack::Packing::Message);
         } else if was {
             // `packing` holds for the address of the previous call only
             self.forget();
@@ -132,7 +133,7 @@ impl MessageBlock {
         (self.count, self.freed) = (located.count, freed);
         if let Some(size) = known.dense(located.datatype)? {
             self.bytes = buffers::length(located.count, size, || side.count_argument(self.entry as usize))?;
-            self.packing = Packing::Contiguous(0);
+            self.packing = BlockPacking::Contiguous(0);
         } else {
             self.bytes = buffers::length(located.count, located.datatype.size()?, || side.count_argument(self.entry as usize))?;
             self.bind_derived(located, known, comm)?;
@@ -148,25 +149,25 @@ impl MessageBlock {
         let range = self.part.range(self.bytes as u64);
         let first = to_usize(range.start);
         self.bytes = to_usize(range.end) - first;
-        self.packing = match std::mem::replace(&mut self.packing, Packing::Contiguous(0)) {
-            Packing::Contiguous(offset) => Packing::Contiguous(offset + to_int::<isize>(first)),
-            Packing::Layout(layout) => Packing::Part(layout, first),
+        self.packing = match std::mem::replace(&mut self.packing, BlockPacking::Contiguous(0)) {
+            BlockPacking::Contiguous(offset) => BlockPacking::Contiguous(offset + to_int::<isize>(first)),
+            BlockPacking::Layout(layout) => BlockPacking::Part(layout, first),
             other => other,
         };
     }
 
     fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
         if self.bytes == 0 {
-            self.packing = Packing::Contiguous(0);
+            self.packing = BlockPacking::Contiguous(0);
             // where elements have no bytes, MPI must tell when their datatype is freed
             return if located.count > 0 { known.typemap(located.datatype).map(drop) } else { Ok(()) };
         }
         self.packing = match layout(located, known)? {
             Some(layout) => match layout.contiguous() {
-                Some(offset) => Packing::Contiguous(to_int(offset)),
-                None => Packing::Layout(layout),
+                Some(offset) => BlockPacking::Contiguous(to_int(offset)),
+                None => BlockPacking::Layout(layout),
             },
-            None => Packing::Mpi(pack::Packing::without_layout(located, comm)?),
+            None => BlockPacking::Mpi(pack::Packing::without_layout(located, comm)?),
         };
         Ok(())
     }
@@ -174,7 +175,7 @@ impl MessageBlock {
     /// Makes it a block of so many bytes without a place of its own: if it comes by MPI, it stays
     /// in the message's buffer.
     pub fn stage(&mut self, bytes: usize) {
-        (self.bytes, self.packing) = (bytes, Packing::Mpi(pack::Packing::Message));
+        (self.bytes, self.packing) = (bytes, BlockPacking::Mpi(pack::Packing::Message));
     }
 
     /// Forgets which datatype MPI has accepted.
@@ -185,15 +186,15 @@ impl MessageBlock {
     /// True if any range of its bytes can be packed alone.
     #[inline(always)]
     pub fn is_divisible(&self) -> bool {
-        !matches!(self.packing, Packing::Mpi(_))
+        !matches!(self.packing, BlockPacking::Mpi(_))
     }
 
     /// Returns the address of its data, if that is contiguous.
     #[inline(always)]
     pub fn in_place(&self) -> Option<*mut u8> {
         match self.packing {
-            Packing::Contiguous(offset) => Some(self.at.wrapping_offset(offset)),
-            Packing::Staged(at) => Some(at),
+            BlockPacking::Contiguous(offset) => Some(self.at.wrapping_offset(offset)),
+            BlockPacking::Staged(at) => Some(at),
             _ => None,
         }
     }
@@ -202,9 +203,9 @@ impl MessageBlock {
     /// false if only MPI knows them.
     pub fn runs(&self, found: &mut impl FnMut(*const u8, usize)) -> bool {
         match &self.packing {
-            Packing::Contiguous(offset) => found(self.at.wrapping_offset(*offset), self.bytes),
-            Packing::Layout(layout) => layout.runs(self.at, found),
-            Packing::Part(layout, first) => {
+            BlockPacking::Contiguous(offset) => found(self.at.wrapping_offset(*offset), self.bytes),
+            BlockPacking::Layout(layout) => layout.runs(self.at, found),
+            BlockPacking::Part(layout, first) => {
                 let (mut at_byte, part) = (0, *first..*first + self.bytes);
                 layout.runs(self.at, &mut |at, bytes| {
                     let (begin, end) = (part.start.max(at_byte), part.end.min(at_byte + bytes));
@@ -214,7 +215,7 @@ impl MessageBlock {
                     at_byte += bytes;
                 });
             }
-            Packing::Staged(_) | Packing::Mpi(_) => return false,
+            BlockPacking::Staged(_) | BlockPacking::Mpi(_) => return false,
         }
         true
     }
@@ -233,13 +234,13 @@ impl MessageBlock {
         // SAFETY: the caller vouches for both ends.
         unsafe {
             match &self.packing {
-                Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
-                Packing::Layout(layout) => layout.pack(self.at, into),
-                Packing::Part(layout, first) => layout.pack_part(self.at, *first, first + self.bytes, into),
-                Packing::Staged(at) => copy(*at, into, self.bytes),
-                Packing::Mpi(passage) => {
+                BlockPacking::Contiguous(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
+                BlockPacking::Layout(layout) => layout.pack(self.at, into),
+                BlockPacking::Part(layout, first) => layout.pack_part(self.at, *first, first + self.bytes, into),
+                BlockPacking::Staged(at) => copy(*at, into, self.bytes),
+                BlockPacking::Mpi(packing) => {
                     let into = std::slice::from_raw_parts_mut(into, self.bytes);
-                    passage.pack(&self.located(), into, loopback)?;
+                    packing.pack(&self.located(), into, loopback)?;
                 }
             }
         }
@@ -255,13 +256,13 @@ impl MessageBlock {
         // SAFETY: the caller vouches for both ends.
         unsafe {
             match &self.packing {
-                Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
-                Packing::Layout(layout) => layout.unpack(from, self.at),
-                Packing::Part(layout, first) => layout.unpack_part(from, *first, first + self.bytes, self.at),
-                Packing::Staged(at) => copy(from, *at, self.bytes),
-                Packing::Mpi(passage) => {
+                BlockPacking::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
+                BlockPacking::Layout(layout) => layout.unpack(from, self.at),
+                BlockPacking::Part(layout, first) => layout.unpack_part(from, *first, first + self.bytes, self.at),
+                BlockPacking::Staged(at) => copy(from, *at, self.bytes),
+                BlockPacking::Mpi(packing) => {
                     let from = std::slice::from_raw_parts(from, self.bytes);
-                    passage.unpack(from, &self.located(), loopback)?;
+                    packing.unpack(from, &self.located(), loopback)?;
                 }
             }
         }
@@ -271,7 +272,7 @@ impl MessageBlock {
     /// The layouts of it and the next block, if both are words in the same cache lines.
     #[inline(always)]
     fn beside<'a>(&'a self, next: &'a MessageBlock) -> Option<[&'a Layout; 2]> {
-        let (Packing::Layout(layout), Packing::Layout(other)) = (&self.packing, &next.packing) else { return None };
+        let (BlockPacking::Layout(layout), BlockPacking::Layout(other)) = (&self.packing, &next.packing) else { return None };
         layout.is_beside(self.at, other, next.at).then_some([layout, other])
     }
 
@@ -315,12 +316,12 @@ impl MessageBlock {
         }
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            let Packing::Mpi(passage) = &self.packing else {
+            let BlockPacking::Mpi(packing) = &self.packing else {
                 self.unpack_part(0..bytes, from);
                 return Ok(());
             };
             let from = std::slice::from_raw_parts(from, bytes);
-            passage.unpack_front(from, &self.located(), self.bytes, loopback)
+            packing.unpack_front(from, &self.located(), self.bytes, loopback)
         }
     }
 
@@ -332,11 +333,13 @@ impl MessageBlock {
         // SAFETY: the caller vouches for both ends.
         unsafe {
             match &self.packing {
-                Packing::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
-                Packing::Part(layout, first) => layout.pack_part(self.at, first + part.start, first + part.end, into),
-                Packing::Staged(at) => copy(at.wrapping_add(part.start), into, part.len()),
-                Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len()),
-                Packing::Mpi(_) => {}
+                BlockPacking::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
+                BlockPacking::Part(layout, first) => layout.pack_part(self.at, first + part.start, first + part.end, into),
+                BlockPacking::Staged(at) => copy(at.wrapping_add(part.start), into, part.len()),
+                BlockPacking::Contiguous(offset) => {
+                    copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len());
+                }
+                BlockPacking::Mpi(_) => {}
             }
         }
     }
@@ -349,11 +352,13 @@ impl MessageBlock {
         // SAFETY: the caller vouches for both ends.
         unsafe {
             match &self.packing {
-                Packing::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
-                Packing::Part(layout, first) => layout.unpack_part(from, first + part.start, first + part.end, self.at),
-                Packing::Staged(at) => copy(from, at.wrapping_add(part.start), part.len()),
-                Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len()),
-                Packing::Mpi(_) => {}
+                BlockPacking::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
+                BlockPacking::Part(layout, first) => layout.unpack_part(from, first + part.start, first + part.end, self.at),
+                BlockPacking::Staged(at) => copy(from, at.wrapping_add(part.start), part.len()),
+                BlockPacking::Contiguous(offset) => {
+                    copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len());
+                }
+                BlockPacking::Mpi(_) => {}
             }
         }
     }
@@ -405,7 +410,7 @@ pub fn longest_run(blocks: &[MessageBlock]) -> usize {
     for block in blocks {
         let (ended, inner) = match (block.in_place(), &block.packing) {
             (Some(at), _) => (run.add(at, block.bytes), 0),
-            (None, Packing::Layout(layout) | Packing::Part(layout, _)) => {
+            (None, BlockPacking::Layout(layout) | BlockPacking::Part(layout, _)) => {
                 (Some(std::mem::replace(&mut run, Stretch::EMPTY)), layout.longest_run())
             }
             (None, _) => return usize::MAX,
