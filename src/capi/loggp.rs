@@ -144,7 +144,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
         boundary::call("MPIX_Loggp_get", comm, |comm| {
             let place = Results::one("parameters", parameters)?;
             let hints = read(|_| Ok(None))?;
-            let known = machine::known(comm)?;
+            let known = machine::set_on(comm)?;
             let mut hints = with_machine(hints, known.as_ref())?;
             hints.learned = handle::learned(comm)?;
             // those of the communicator have two overheads
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
     // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?.as_ref())
+    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::set_on(comm)?.as_ref())
 }
 
 /// Reads the hints of the environment, and these: keys of an info object with their values. Calls

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::buffer::{read_lines, write_lines, written};
-use super::kept;
+use super::kept::{self, origin_of, word_of};
 use crate::error::Result;
 use crate::model::copies::{NEVER, Node, SIZES, Times, crossover};
 use crate::mpi;
@@ -45,8 +45,9 @@ const ALL_CHUNKS: usize = 2 * LONGEST_CHUNK;
 const _: () = assert!(CHUNKS == 2);
 const PART: usize = CHUNK_MEMORY + ALL_CHUNKS;
 
-/// The first word of a note, from 1: what process 0 of the node has found, and how.
-const FOUND: [Option<Origin>; 3] = [Some(Origin::Measured), Some(Origin::Kept), None];
+/// The first word of a note if no copies can be measured; else that of an origin, or 0 if nothing
+/// is known yet.
+const IMPOSSIBLE: u64 = 3;
 
 /// What the process knows of its node.
 static MEMORY: OfProcess<Mutex<Note>> = OfProcess::new();
@@ -72,10 +73,10 @@ pub fn learn(team: &Team) -> Result<Copies> {
             } else {
                 None
             };
-            let mut note = team.group().broadcast(kept.map_or([0; 2], |from| [2, from]))?;
+            let mut note = team.group().broadcast(kept.map_or([0; 2], |from| [word_of(Origin::Kept), from]))?;
             if note[0] == 0 {
-                note = measure(team)?.map_or([3, NEVER], |from| [1, from]);
-                if team.me() == 0 && note[0] == 1 {
+                note = measure(team)?.map_or([IMPOSSIBLE, NEVER], |from| [word_of(Origin::Measured), from]);
+                if team.me() == 0 && note[0] != IMPOSSIBLE {
                     kept::write_file(node.file(), "Least length of messages that are copied once", &node.text(note[1]));
                 }
             }
@@ -84,8 +85,7 @@ pub fn learn(team: &Team) -> Result<Copies> {
         }
     };
     *lock(&*MEMORY.get()?) = note;
-    let origin = note[0].checked_sub(1).and_then(|i| FOUND.get(to_usize(i)).copied()).flatten();
-    Ok(origin.map(|origin| (note[1], origin)))
+    Ok(origin_of(note[0]).map(|origin| (note[1], origin)))
 }
 
 /// Measures between the first two processes of a node. Returns the same on all its processes;

@@ -11,8 +11,7 @@ use std::sync::Mutex;
 
 use crate::environment;
 use crate::error::Result;
-use crate::model::Loggp;
-use crate::model::kept::{FILES, Place};
+use crate::model::kept::FILES;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
@@ -50,32 +49,60 @@ impl<K: PartialEq + Send, V: Copy + Send> Memory<K, V> {
     }
 }
 
-/// Tells all processes what process 0 remembers, or finds in its file: words, and whether this
-/// program has measured them ([`Origin::Measured`]) or an earlier one ([`Origin::Kept`]).
-/// Collective: a broadcast.
-pub fn told<const N: usize>(
+/// Returns what process 0 remembers, or finds in its file by `read`, and whether this program has
+/// measured it ([`Origin::Measured`]) or an earlier one ([`Origin::Kept`]). The same on all
+/// processes, which remember it, too. `to_words` and `from_words` convert it. Collective: a
+/// broadcast.
+pub fn look_up<K: PartialEq + Clone + Send, V: Copy + Send, const N: usize>(
+    comm: &Comm,
+    memory: &Memory<K, (V, Origin)>,
+    key: &K,
+    read: impl FnOnce() -> Option<V>,
+    to_words: impl FnOnce(V) -> [u64; N],
+    from_words: impl FnOnce([u64; N]) -> V,
+) -> Result<Option<(V, Origin)>> {
+    let look = || {
+        let known = match memory.recall(key)? {
+            Some(known) => Some(known),
+            None => read().map(|read| (read, Origin::Kept)),
+        };
+        Ok(known.map(|(value, origin)| (to_words(value), origin)))
+    };
+    let found = told(comm, look)?.map(|(words, origin)| (from_words(words), origin));
+    if let Some(found) = found {
+        memory.remember(key.clone(), found)?;
+    }
+    Ok(found)
+}
+
+/// Where what is told to others comes from, as words from 1; 0 stands for nothing.
+const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
+
+/// The word for an origin.
+pub fn word_of(origin: Origin) -> u64 {
+    ORIGINS.iter().position(|&other| other == origin).map_or(0, |i| 1 + i as u64)
+}
+
+/// The origin that a word stands for, if it is one.
+pub fn origin_of(word: u64) -> Option<Origin> {
+    ORIGINS.get(to_usize(word.checked_sub(1)?)).copied()
+}
+
+/// Tells all processes what process 0 finds.
+fn told<const N: usize>(
     comm: &Comm,
     look: impl FnOnce() -> Result<Option<([u64; N], Origin)>>,
 ) -> Result<Option<([u64; N], Origin)>> {
-    /// The first word, from 1; 0 if there is nothing.
-    const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
     let mut message = vec![[0; 8]; 1 + N];
     // the others wait for the broadcast
     let looked = if comm.rank()? == 0 { look() } else { Ok(None) };
     if let Ok(Some((found, origin))) = looked {
-        let origin = ORIGINS.iter().position(|&o| o == origin).map_or(0, |i| 1 + i as u64);
-        message = [origin].into_iter().chain(found).map(u64::to_ne_bytes).collect();
+        message = [word_of(origin)].into_iter().chain(found).map(u64::to_ne_bytes).collect();
     }
     coll::broadcast(comm, message.as_flattened_mut(), 0)?;
     looked?;
     let word = |i: usize| u64::from_ne_bytes(message[i]);
-    let origin = word(0).checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
-    Ok(origin.map(|&origin| (std::array::from_fn(|i| word(1 + i)), origin)))
-}
-
-/// Reads the parameters of a place from its file. `None` if there is no file that counts.
-pub fn read(place: &Place) -> Option<Loggp> {
-    read_file(place.file(), "LogGP parameters", |text| place.read(text))
+    Ok(origin_of(word(0)).map(|origin| (std::array::from_fn(|i| word(1 + i)), origin)))
 }
 
 /// Reads what a file holds by `parse`; `what` that is, for the log.
@@ -99,11 +126,6 @@ pub fn read_file<T>(name: String, what: &str, parse: impl Fn(&str) -> std::resul
             None
         }
     }
-}
-
-/// Writes the parameters of a place into its file.
-pub fn write(place: &Place, parameters: &Loggp) {
-    write_file(place.file(), "LogGP parameters", &place.text(parameters));
 }
 
 /// Writes a file with this text; `what` that is, for the log.

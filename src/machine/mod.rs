@@ -1,7 +1,7 @@
 //! The LogGP parameters of the machine, and the only place that says where they come from.
 //!
 //! [`Hints`](crate::select::hints::Hints) holds those that somebody gives: a hint, the caller of
-//! `MPIX_Loggp_set` ([`set`] and [`known`]), or a site's file. If nobody does, a set call whose
+//! `MPIX_Loggp_set` ([`set`] and [`set_on`]), or a site's file. If nobody does, a set call whose
 //! choice depends on them gets them here ([`learn`]): from the memory of the process, from a file
 //! that an earlier program has left (`kept`), or by measuring (`measure`). Presets never stand in
 //! where a schedule is chosen. `copies` and `puts` do the same for other choices, and `barrier`
@@ -37,10 +37,13 @@ pub type Found = (Loggp, Origin);
 /// What the process has measured or found in files.
 static MEMORY: Memory<Place, Found> = Memory::new();
 
+/// What its files hold, for the log.
+const KEPT: &str = "LogGP parameters";
+
 static PARAMETERS: Key<Parameters> = Key::new();
 
 /// Returns the parameters that were set on a communicator. Local.
-pub fn known(comm: Communicator) -> Result<Option<Parameters>> {
+pub fn set_on(comm: Communicator) -> Result<Option<Parameters>> {
     // SAFETY: the value is copied before anyone can replace it.
     Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
 }
@@ -61,7 +64,7 @@ pub fn set(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
     if lowest != highest.map(|w| !w) {
         return Err(Error::Disagreement { what: "parameters".into() }.into());
     }
-    // SAFETY: `known` returns no reference.
+    // SAFETY: `set_on` returns no reference.
     unsafe { PARAMETERS.set(comm, parameters) }
 }
 
@@ -77,7 +80,14 @@ pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
     let place = place(comm, peer, first)?;
     let known = match how {
         Learn::Now => None,
-        _ => found(comm, &place)?,
+        _ => kept::look_up(
+            comm,
+            &MEMORY,
+            &place,
+            || kept::read_file(place.file(), KEPT, |text| place.read(text)),
+            |loggp| Parameters::from(loggp).words(),
+            |words| Parameters::from_words(words).loggp,
+        )?,
     };
     let (parameters, origin) = match known {
         Some(known) => known,
@@ -87,9 +97,9 @@ pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
     if !counts && known.is_none() {
         log::info!("measured LogGP parameters do not count: {}", parameters.to_string().replace('\n', "; "));
     }
-    if other_node {
-        if counts && known.is_none() && comm.rank()? == 0 {
-            kept::write(&place, &parameters);
+    if other_node && known.is_none() {
+        if counts && comm.rank()? == 0 {
+            kept::write_file(place.file(), KEPT, &place.text(&parameters));
         }
         // what cannot be right is not measured again
         MEMORY.remember(place, (parameters, origin))?;
@@ -113,17 +123,4 @@ fn place(comm: &Comm, peer: u32, first: u32) -> Result<Place> {
     let [nodes] = coll::allreduce(comm, [u64::from(first == comm.rank()?)], Reduction::Sum)?;
     let (first, second) = (name(0)?, name(peer)?);
     Ok(Place::new(&mpi::library_version(), [&first, &second], [nodes, u64::from(comm.size()?).div_ceil(nodes.max(1))]))
-}
-
-/// What process 0 remembers of a place, or finds in its file. Collective: a broadcast.
-fn found(comm: &Comm, place: &Place) -> Result<Option<Found>> {
-    let look = || {
-        let known = match MEMORY.recall(place)? {
-            Some(known) => Some(known),
-            None => kept::read(place).map(|read| (read, Origin::Kept)),
-        };
-        Ok(known.map(|(known, origin)| (Parameters::from(known).words(), origin)))
-    };
-    let told = kept::told(comm, look)?;
-    Ok(told.map(|(words, origin)| (Parameters::from_words(words).loggp, origin)))
 }

@@ -74,8 +74,11 @@ const DEADLINE: f64 = 3e6;
 /// Times, and where they come from.
 pub type Found = (Times, Origin);
 
-/// What the process has measured.
-static MEMORY: Memory<(Place, Way), Times> = Memory::new();
+/// What the process has measured or found in files.
+static MEMORY: Memory<(Place, Way), Found> = Memory::new();
+
+/// What its files hold, for the log.
+const KEPT: &str = "Times of puts";
 
 /// Returns who takes part in epochs, if targets learn of puts so.
 pub fn target(notice: Notice) -> Target {
@@ -92,7 +95,16 @@ pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
     let (peer, between_nodes) = measure::peer(comm, first)?;
     let place = place(comm, peer, first)?;
     let way = Way { notice, between_nodes };
-    if let Some(found) = known(comm, &place, way)? {
+    let key = (place.clone(), way);
+    let found = kept::look_up(
+        comm,
+        &MEMORY,
+        &key,
+        || kept::read_file(Times::file(&place, way), KEPT, |text| Times::read(text, &place, way)),
+        |times| times.numbers().map(f64::to_bits),
+        |words| Times::from_numbers(words.map(f64::from_bits)),
+    )?;
+    if let Some(found) = found {
         return Ok(Some(found).filter(|(times, _)| times.is_plausible()));
     }
     let times = between(comm, peer, notice)?.map_or(Times::UNKNOWN, |times| times.rounded());
@@ -102,26 +114,12 @@ pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
     }
     if comm.rank()? == 0 {
         if counts {
-            kept::write_file(Times::file(&place, way), "Times of puts", &times.text(&place, way));
+            kept::write_file(Times::file(&place, way), KEPT, &times.text(&place, way));
         }
         // what could not be measured is not measured again
-        MEMORY.remember((place, way), times)?;
+        MEMORY.remember(key, (times, Origin::Measured))?;
     }
     Ok(counts.then_some((times, Origin::Measured)))
-}
-
-/// What process 0 remembers, or finds in its file. Collective: a broadcast.
-fn known(comm: &Comm, place: &Place, way: Way) -> Result<Option<Found>> {
-    let look = || {
-        let read = || kept::read_file(Times::file(place, way), "Times of puts", |text| Times::read(text, place, way));
-        let known = match MEMORY.recall(&(place.clone(), way))? {
-            Some(times) => Some((times, Origin::Measured)),
-            None => read().map(|times| (times, Origin::Kept)),
-        };
-        Ok(known.map(|(times, origin)| (times.numbers().map(f64::to_bits), origin)))
-    };
-    let told = kept::told(comm, look)?;
-    Ok(told.map(|(words, origin)| (Times::from_numbers(words.map(f64::from_bits)), origin)))
 }
 
 /// Measures between process 0 and `peer`. `None` if MPI makes no window, or refuses something.

@@ -22,7 +22,7 @@ static DROPPED: Epoch = Epoch::new();
 
 thread_local! {
     /// The value found last, by keyval and communicator.
-    static FOUND: Recall<(c_int, MPI_Comm), *mut c_void> = const { Recall::new() };
+    static LAST_ANSWER: Recall<(c_int, MPI_Comm), *mut c_void> = const { Recall::new() };
 }
 
 /// A kind of attribute of communicators: values of type `T`, owned by the communicator. The keyval
@@ -56,7 +56,7 @@ impl<T> Key<T> {
             return Ok(std::ptr::null_mut());
         };
         let epoch = DROPPED.now();
-        match FOUND.with(|found| found.answer((keyval, comm.raw()), epoch)) {
+        match LAST_ANSWER.with(|found| found.answer((keyval, comm.raw()), epoch)) {
             Some(value) => Ok(value.cast()),
             None => ask(keyval, comm, epoch).map(<*mut c_void>::cast),
         }
@@ -89,7 +89,7 @@ fn ask(keyval: c_int, comm: Communicator, epoch: u64) -> Result<*mut c_void> {
     if found == 0 {
         return Ok(std::ptr::null_mut());
     }
-    FOUND.with(|last| last.keep((keyval, comm.raw()), value, epoch));
+    LAST_ANSWER.with(|last| last.keep((keyval, comm.raw()), value, epoch));
     Ok(value)
 }
 
