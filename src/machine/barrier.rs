@@ -4,6 +4,7 @@
 //! are, and is over soon: no file keeps it.
 
 use crate::error::{Error, Result};
+use crate::model::fit::median;
 use crate::mpi::barrier::Barrier;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
@@ -63,6 +64,5 @@ fn measure(barrier: &mut Barrier, comm: &Comm) -> Result<f64> {
             times.push((now() - began) / TOGETHER as f64);
         }
     }
-    times.sort_unstable_by(f64::total_cmp);
-    Ok(times[TIMES / 2])
+    Ok(median(times).unwrap_or_default())
 }

@@ -14,6 +14,21 @@ pub fn written<T: Clone + From<u8>>(length: usize) -> Result<Vec<T>> {
     Ok(buffer)
 }
 
+/// Separate buffers for sending and receiving, which have been written. A shared buffer would move
+/// from one core's cache to the other's and back, so that its bytes take longer than those of a
+/// message that follows another one.
+pub struct Buffers {
+    pub send: Vec<u8>,
+    pub recv: Vec<u8>,
+}
+
+impl Buffers {
+    /// Those for messages of so many bytes.
+    pub fn new(bytes: usize) -> Result<Buffers> {
+        Ok(Buffers { send: written(bytes)?, recv: written(bytes)? })
+    }
+}
+
 /// Writes to each cache line of a message, as a program does before it sends it. What others read
 /// of it lies in their caches already if nobody has written it since the last time.
 pub fn write_lines(message: &mut [u8]) {

@@ -13,7 +13,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::buffer::{read_lines, write_lines, written};
+use super::buffer::{Buffers, read_lines, write_lines};
 use super::kept::{self, origin_of, word_of};
 use crate::error::Result;
 use crate::model::copies::{NEVER, Node, SIZES, Times, crossover};
@@ -98,7 +98,7 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     let me = team.me();
     let pair = me < 2;
     let Some(segment) = Segment::new(if pair { PART } else { 0 }, usize::MAX, team.group())? else { return Ok(None) };
-    let buffers = if pair { Buffers::new().ok() } else { None };
+    let buffers = if pair { Buffers::new(LONGEST).ok() } else { None };
     if pair {
         Doorbell::at(segment.part(me)).claim();
     }
@@ -124,18 +124,6 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     let failed = u64::from(pair && shortest.is_none());
     let outcomes = team.group().allgather([failed, shortest.as_deref().map_or(0, crossover)])?;
     Ok((outcomes.iter().all(|outcome| outcome[0] == 0)).then_some(outcomes[0][1]))
-}
-
-/// What a process sends and receives, which it has written.
-struct Buffers {
-    send: Vec<u8>,
-    recv: Vec<u8>,
-}
-
-impl Buffers {
-    fn new() -> Result<Buffers> {
-        Ok(Buffers { send: written(LONGEST)?, recv: written(LONGEST)? })
-    }
 }
 
 /// One of the two processes that measure.

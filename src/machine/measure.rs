@@ -19,7 +19,7 @@
 //! Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa: Assessing Fast Network
 //! Interfaces, 1996.
 
-use super::buffer::written;
+use super::buffer::Buffers;
 use super::share;
 use crate::error::{Error, Result};
 use crate::model::Loggp;
@@ -159,20 +159,6 @@ fn between(
     let mut parameters = Parameters::from_words(coll::broadcast_words(comm, found.words(), 0)?);
     parameters.loggp.sharing = share::measure(comm, names, &parameters.loggp)?;
     Ok((parameters, measurement))
-}
-
-/// Separate buffers for sending and receiving. A shared buffer would move from one core's cache to
-/// the other's and back, so that its bytes take longer than those of a message that follows another
-/// one.
-struct Buffers {
-    send: Vec<u8>,
-    recv: Vec<u8>,
-}
-
-impl Buffers {
-    fn new(bytes: usize) -> Result<Buffers> {
-        Ok(Buffers { send: written(bytes)?, recv: written(bytes)? })
-    }
 }
 
 /// Returns the first process on a different node than process 0, or process 1 if there is none, and

@@ -29,6 +29,7 @@ pub mod puts;
 mod share;
 pub mod trials;
 
+pub use buffer::written;
 pub use measure::{Measured, measure};
 
 /// Parameters, and where they come from.

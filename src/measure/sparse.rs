@@ -9,6 +9,7 @@
 //! `MPIX_Sparse_exchange` is called.
 
 use crate::error::{Error, Result};
+use crate::machine::written;
 use crate::model::fit::median;
 use crate::model::{Load, PROTOCOLS, Protocol};
 use crate::mpi::coll::{self, Reduction, share_outcome};
@@ -97,7 +98,8 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     };
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;
     let per_node = lanes[0].context.hold().per_node(&lanes[0].hints);
-    let buffer = share_outcome(part, written(timing.bytes.checked_mul(messages.into())))?;
+    let bytes = timing.bytes.saturating_mul(messages.into());
+    let buffer = share_outcome(part, written(usize::try_from(bytes).unwrap_or(usize::MAX)))?;
     lend(buffer, |buffer| batches(part, timing, messages, buffer, &mut lanes, progress))?;
     for lane in &lanes {
         // collective: all processes free their windows in the same order
@@ -105,15 +107,6 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     }
     let times = lanes.into_iter().map(|lane| median(lane.batches)).collect();
     Ok(Timed { load: Load { processes: size, per_node, messages, bytes: timing.bytes }, times })
-}
-
-/// Allocates memory and writes to it, so that its pages exist.
-fn written(bytes: Option<u64>) -> Result<Vec<u8>> {
-    let bytes = bytes.and_then(|b| usize::try_from(b).ok()).unwrap_or(usize::MAX);
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-    buffer.resize(bytes, 1);
-    Ok(buffer)
 }
 
 fn batches(
