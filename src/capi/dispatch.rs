@@ -122,22 +122,22 @@ unsafe fn other_than_run(
     // SAFETY: the caller vouches for buffers and pointers.
     unsafe {
         match mode {
-            Mode::Blocking if bound.verifies() => Request::verified(bound, comm.raw(), fields, count),
+            Mode::Blocking if bound.verifies() => Request::verified(bound, fields, count),
             Mode::Blocking => {
-                let mut request = Request::new(bound, comm.raw(), fields?, rule(bound.hints().fuse), Lifetime::InCall)?;
+                let mut request = Request::new(bound, fields?, rule(bound.hints().fuse), Lifetime::InCall)?;
                 request.begin()?;
                 request.wait()
             }
             Mode::Nonblocking(place) => {
                 let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(bound, comm.raw(), fields?, rule(bound.hints().fuse), Lifetime::Once)?;
+                    let mut request = Request::new(bound, fields?, rule(bound.hints().fuse), Lifetime::Once)?;
                     request.begin()?;
                     Ok((place, request))
                 });
                 match made {
-                    Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
+                    Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request, comm)]),
                     // verification reports it to the neighbors, and waits for what they report
-                    Err(e) if bound.verifies() => Request::verified(bound, comm.raw(), Err(e), count)?,
+                    Err(e) if bound.verifies() => Request::verified(bound, Err(e), count)?,
                     Err(e) => return Err(e),
                 }
                 Ok(())
@@ -148,8 +148,8 @@ unsafe fn other_than_run(
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
                 let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(bound.hints().fuse);
                 let kind = if hints::matches_alone(from_info)? { Lifetime::PrivateMatching } else { Lifetime::Persistent };
-                let request = Request::new(bound, comm.raw(), fields?, rule(fuse), kind)?;
-                place.write([MPIX_Request_object::hand_out(request)]);
+                let request = Request::new(bound, fields?, rule(fuse), kind)?;
+                place.write([MPIX_Request_object::hand_out(request, comm)]);
                 Ok(())
             }
         }

@@ -18,6 +18,7 @@ pub mod preload;
 mod request;
 mod side;
 mod sparse;
+mod user;
 mod window;
 mod window_operations;
 

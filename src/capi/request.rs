@@ -4,37 +4,38 @@ use std::ffi::c_int;
 
 use super::args::{self, Results};
 use super::boundary::{self, Failure};
+use super::user;
 use crate::collective::handle::note_failure;
 use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::{self, Communicator, comm};
+use crate::mpi::{self, Communicator, MPI_Comm, comm};
 use crate::util::cast::to_int;
 
 /// A neighborhood collective that one call starts and another completes.
 pub struct MPIX_Request_object {
     request: Request,
+    user: MPI_Comm,
 }
 
 /// Handle of a nonblocking or persistent neighborhood collective, or NULL.
 pub type MPIX_Request = *mut MPIX_Request_object;
 
 impl MPIX_Request_object {
-    /// Makes a handle of a request. The caller of the C function then owns it.
-    pub(super) fn hand_out(request: Request) -> MPIX_Request {
-        Box::into_raw(Box::new(MPIX_Request_object { request }))
+    /// Makes a handle of a request on the communicator `user`. The caller of the C function then
+    /// owns it.
+    pub(super) fn hand_out(request: Request, user: Communicator) -> MPIX_Request {
+        Box::into_raw(Box::new(MPIX_Request_object { request, user: user.raw() }))
+    }
+
+    /// The communicator on which its errors are reported.
+    fn handler(&self) -> Communicator<'static> {
+        user::handler(self.user, self.request.is_orphaned())
     }
 }
 
 /// The error of request `i` of several.
 fn of(i: usize, failure: Failure) -> Failure {
     Failure { request: Some(i), ..failure }
-}
-
-/// The communicator on which errors of a request are reported: its own, or `MPI_COMM_WORLD` once
-/// that has been freed.
-fn on(request: &Request) -> Communicator<'static> {
-    // SAFETY: it has not been freed.
-    request.user().and_then(|user| unsafe { Communicator::from_raw(user) }).unwrap_or_else(comm::world)
 }
 
 fn on_world(error: impl Into<Box<Error>>) -> Failure {
@@ -63,7 +64,7 @@ unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::resul
         if completed.is_ok() && (**handle).request.is_persistent() {
             return Ok(());
         }
-        let user = on(&(**handle).request);
+        let user = (**handle).handler();
         if !(**handle).request.is_persistent() {
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
         }
@@ -140,7 +141,7 @@ unsafe fn start(handle: &mut MPIX_Request, argument: Argument, position: Option<
         Ok(()) => object.request.begin().map_err(|error| (error, position)),
         Err(error) => Err((error, None)),
     };
-    started.map_err(|(error, request)| Failure { request, ..Failure::on(on(&object.request), error) })
+    started.map_err(|(error, request)| Failure { request, ..Failure::on(object.handler(), error) })
 }
 
 /// Starts persistent collectives in the order of an array.
@@ -432,7 +433,7 @@ pub unsafe extern "C" fn MPIX_Request_free(request: *mut MPIX_Request) -> c_int 
             let handle = handle(request)?;
             let Some(object) = handle.as_ref() else { return Ok(()) };
             if object.request.is_active() {
-                return Err(Failure::on(on(&object.request), Error::Active { argument: Argument::new("request") }));
+                return Err(Failure::on(object.handler(), Error::Active { argument: Argument::new("request") }));
             }
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
             Ok(())
@@ -448,7 +449,7 @@ unsafe fn with_sources(function: &str, request: MPIX_Request, body: impl FnOnce(
     boundary::call_requests(function, || {
         // SAFETY: the caller vouches for the handle.
         let object = unsafe { request.as_mut() }.ok_or_else(|| null(Argument::new("request")))?;
-        body(&mut object.request).map_err(|error| Failure::on(on(&object.request), error))
+        body(&mut object.request).map_err(|error| Failure::on(object.handler(), error))
     })
 }
 

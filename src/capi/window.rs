@@ -1,18 +1,17 @@
 //! Sparse windows: buffered operations on elements of other processes.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{self, Results};
 use super::boundary;
 use super::loggp::intracommunicator;
+use super::user::User;
 use crate::datatype::buffers;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::mpi::attribute::freed_flag;
-use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, Op, comm, device, info};
+use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, Op, device, info};
 use crate::select::hints::WindowHints;
 use crate::util::cast::to_int;
 use crate::window::batch::Kind;
@@ -22,9 +21,7 @@ use crate::window::{self, Memory, Operations, SharedWindow};
 pub struct MPIX_Sparse_window_object {
     /// `None` once freed: the object stays, so that a later use of the handle is found.
     window: Option<SharedWindow>,
-    user: MPI_Comm,
-    /// True once the communicator has been freed.
-    orphaned: Arc<AtomicBool>,
+    user: User,
 }
 
 /// Handle of a sparse window, or NULL.
@@ -85,9 +82,9 @@ unsafe fn create(
                 Ok((memory, place)) => (Ok(memory), Some(place)),
                 Err(e) => (Err(e), None),
             };
-            let orphaned = freed_flag(user)?;
+            let freed = freed_flag(user)?;
             let made = Some(window::create(memory, hints, user)?);
-            let object = Box::into_raw(Box::new(MPIX_Sparse_window_object { window: made, user: comm, orphaned }));
+            let object = Box::into_raw(Box::new(MPIX_Sparse_window_object { window: made, user: User::new(comm, &freed) }));
             place.into_iter().for_each(|place| place.write([object]));
             Ok(())
         })
@@ -137,21 +134,11 @@ fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Resul
 unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&SharedWindow) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the window, whose object is never freed.
     let window = unsafe { window.as_ref() };
-    let on = || window.map_or_else(comm::world, handler);
+    let on = || User::handler_of(window.map(|window| &window.user));
     boundary::call_on(function, on, || {
         let freed = || Error::FreedWindow { argument: Argument::new("window") };
         body(args::object("window", window)?.window.as_ref().ok_or_else(freed)?)
     })
-}
-
-/// Returns the communicator whose error handler takes a window's errors.
-#[inline]
-fn handler(window: &MPIX_Sparse_window_object) -> Communicator<'static> {
-    if window.orphaned.load(Ordering::Relaxed) {
-        return comm::world();
-    }
-    // SAFETY: it has not been freed.
-    unsafe { Communicator::from_raw(window.user) }.unwrap_or_else(comm::world)
 }
 
 /// The arguments of operations: addresses of values, of values to compare with, and of results;
@@ -340,7 +327,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window
     unsafe {
         // an object is never freed
         let object = window.as_ref().map_or(std::ptr::null_mut(), |&object| object);
-        let on = || object.as_ref().map_or_else(comm::world, handler);
+        let on = || User::handler_of(object.as_ref().map(|object| &object.user));
         boundary::call_on("MPIX_Sparse_window_free", on, || {
             let place = args::pointer("window", window.as_mut())?;
             let Some(object) = object.as_mut() else { return Ok(()) };

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use super::arguments::{Arguments, Counts, Keep, ReceiveType, SendSide, Started};
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
-use super::user::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
+use crate::capi::user::User;
 use crate::error::{Error, Result};
 use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
@@ -43,7 +43,7 @@ unsafe fn exchange(function: &str, arguments: &Arguments, result: *mut MPIX_Spar
         boundary::call(function, arguments.comm, |comm| {
             let mut started = arguments.start(comm, Keep::Call, Results::one("result", result))?;
             started.exchange.wait()?;
-            let user = User::new(arguments.comm, started.exchange.context());
+            let user = User::new(arguments.comm, started.exchange.context().freed());
             finish(&mut started.exchange, (started.kind, user), started.destination)
         })
     }
@@ -316,7 +316,7 @@ unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse
             let Started { exchange, destination, kind, sendtype, .. } = started;
             let context = Arc::clone(exchange.context());
             let exchange = exchange.list();
-            let user = User::new(arguments.comm, &context);
+            let user = User::new(arguments.comm, context.freed());
             let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype: sendtype, user };
             destination.write([Box::into_raw(Box::new(request))]);
             Ok(())

@@ -5,7 +5,6 @@ mod arguments;
 mod exchange;
 mod plan;
 mod result;
-mod user;
 
 pub(super) use arguments::sparse_hints;
 pub use exchange::*;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::arguments::{Arguments, Counts, Keep, SendSide, Started, wait_to_end};
 use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
-use super::user::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
+use crate::capi::user::User;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::share_outcome;
 use crate::mpi::datatype::Owned as Datatype;
@@ -112,7 +112,7 @@ unsafe fn plan_of<D>(mut started: Started<D>, user: MPI_Comm, tag: i32) -> Resul
     let context = Arc::clone(started.exchange.context());
     // SAFETY: the caller vouches for the blocks; the result's memory lives as long as the plan.
     let plan = unsafe { Plan::new(&context, started.sends, &inbox, tag) }?;
-    let user = User::new(user, &context);
+    let user = User::new(user, context.freed());
     let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private, user.clone())?);
     result.of_plan = true;
     let plan = MPIX_Sparse_plan_object { plan, result, _sendtype: started.sendtype, user };

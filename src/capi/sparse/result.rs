@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::arguments::ReceiveType;
-use super::user::User;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
+use crate::capi::user::User;
 use crate::datatype::buffers::Located;
 use crate::datatype::pack::unpack_by_mpi;
 use crate::error::{Argument, Error, Result};

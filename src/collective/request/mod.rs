@@ -21,7 +21,7 @@ use crate::collective::handle::BoundNeighborhood;
 use crate::datatype::buffers::Buffers;
 use crate::error::{Argument, Error, Result};
 use crate::exec::Executor;
-use crate::mpi::{MPI_Comm, device, message};
+use crate::mpi::{device, message};
 use crate::util::lock::lock;
 
 mod state;
@@ -32,7 +32,6 @@ pub use state::{Arrived, Lifetime};
 /// A collective that one call starts and another completes.
 pub struct Request {
     bound: Arc<BoundNeighborhood>,
-    user: MPI_Comm,
     persistent: bool,
     active: bool,
     /// Number of the current start in the trace.
@@ -54,14 +53,8 @@ impl Request {
     ///
     /// # Safety
     /// The buffers must be what the C prototypes ask for until the request is complete or, if it is
-    /// persistent, freed. `user` must be the communicator of `bound`.
-    pub unsafe fn new(
-        bound: &Arc<BoundNeighborhood>,
-        user: MPI_Comm,
-        fields: &[Buffers],
-        rule: Rule,
-        lifetime: Lifetime,
-    ) -> Result<Request> {
+    /// persistent, freed.
+    pub unsafe fn new(bound: &Arc<BoundNeighborhood>, fields: &[Buffers], rule: Rule, lifetime: Lifetime) -> Result<Request> {
         let persistent = lifetime.is_persistent();
         device::look();
         // SAFETY: the caller vouches for the buffers.
@@ -90,7 +83,7 @@ impl Request {
             };
             let own = state.verification.is_none() && state.leases.iter().all(|lease| lease.executor.posts_at_once());
             let home = if own { Home::Own(state) } else { Home::Shared(Arc::new(Mutex::new(state))) };
-            Ok(Request { bound: Arc::clone(bound), user, persistent, active: false, mark: 0, home })
+            Ok(Request { bound: Arc::clone(bound), persistent, active: false, mark: 0, home })
         }
     }
 
@@ -99,17 +92,12 @@ impl Request {
     ///
     /// # Safety
     /// As for `new`.
-    pub unsafe fn verified(
-        bound: &Arc<BoundNeighborhood>,
-        user: MPI_Comm,
-        fields: Result<&[Buffers]>,
-        count: usize,
-    ) -> Result<()> {
+    pub unsafe fn verified(bound: &Arc<BoundNeighborhood>, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
         device::look();
         // SAFETY: the caller vouches for the buffers.
         let state = unsafe { State::verified(bound, fields, count) }?;
         let home = Home::Shared(Arc::new(Mutex::new(state)));
-        let mut request = Request { bound: Arc::clone(bound), user, persistent: false, active: false, mark: 0, home };
+        let mut request = Request { bound: Arc::clone(bound), persistent: false, active: false, mark: 0, home };
         request.begin()?;
         request.wait()
     }
@@ -192,10 +180,9 @@ impl Request {
         self.persistent
     }
 
-    /// The communicator whose error handler gets this request's errors. `None` if it has been
-    /// freed.
-    pub fn user(&self) -> Option<MPI_Comm> {
-        (!self.bound.is_orphaned()).then_some(self.user)
+    /// True if its communicator has been freed.
+    pub fn is_orphaned(&self) -> bool {
+        self.bound.is_orphaned()
     }
 
     /// Length of the source list.
