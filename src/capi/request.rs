@@ -42,30 +42,22 @@ fn on_world(error: impl Into<Box<Error>>) -> Failure {
     Failure::on(comm::world(), error)
 }
 
-/// Completes a request whose collective has ended. Frees it unless it is persistent.
+/// Completes a request by `end`, which returns the collective's error. Frees it unless it is
+/// persistent.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
-unsafe fn complete(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
-    // SAFETY: the caller vouches for the handle.
-    let Some(object) = (unsafe { handle.as_mut() }) else { return Ok(()) };
-    let completed = object.request.complete();
-    // SAFETY: as above.
-    unsafe { finish(handle, completed) }
-}
-
-/// Frees a completed request unless it is persistent.
-///
-/// # Safety
-/// The handle must be that of a request.
-unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::result::Result<(), Failure> {
+unsafe fn complete(handle: &mut MPIX_Request, end: impl FnOnce(&mut Request) -> Result<()>) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle, which `hand_out` made.
     unsafe {
-        if completed.is_ok() && (**handle).request.is_persistent() {
+        let Some(object) = handle.as_mut() else { return Ok(()) };
+        let completed = end(&mut object.request);
+        let persistent = object.request.is_persistent();
+        if completed.is_ok() && persistent {
             return Ok(());
         }
-        let user = (**handle).handler();
-        if !(**handle).request.is_persistent() {
+        let user = object.handler();
+        if !persistent {
             drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
         }
         completed.map_err(|error| {
@@ -74,18 +66,6 @@ unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::resul
             Failure::on(user, error)
         })
     }
-}
-
-/// Waits for a request and completes it.
-///
-/// # Safety
-/// The handle must be NULL or that of a request.
-unsafe fn wait(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
-    // SAFETY: the caller vouches for the handle.
-    let Some(object) = (unsafe { handle.as_mut() }) else { return Ok(()) };
-    let completed = object.request.wait();
-    // SAFETY: as above.
-    unsafe { finish(handle, completed) }
 }
 
 /// Checks a pointer to a handle.
@@ -192,12 +172,7 @@ pub unsafe extern "C" fn MPIX_Request_test(request: *mut MPIX_Request, flag: *mu
 /// As for `complete`.
 unsafe fn complete_active(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
     // SAFETY: the caller vouches for the handle.
-    unsafe {
-        match handle.as_ref() {
-            Some(object) if object.request.is_active() => complete(handle),
-            _ => Ok(()),
-        }
-    }
+    unsafe { if is_active(*handle) { complete(handle, Request::complete) } else { Ok(()) } }
 }
 
 /// Tests whether several collectives are all complete, and completes them if so.
@@ -238,7 +213,7 @@ pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_
 pub unsafe extern "C" fn MPIX_Request_wait(request: *mut MPIX_Request) -> c_int {
     boundary::call_requests("MPIX_Request_wait", || {
         // SAFETY: the caller vouches for the handle.
-        unsafe { wait(handle(request)?) }
+        unsafe { complete(handle(request)?, Request::wait) }
     })
 }
 
@@ -253,7 +228,7 @@ pub unsafe extern "C" fn MPIX_Request_waitall(count: c_int, requests: *mut MPIX_
         unsafe {
             let mut first = Ok(());
             for (i, request) in handles(count, requests)?.iter_mut().enumerate() {
-                first = first.and(wait(request).map_err(|failure| of(i, failure)));
+                first = first.and(complete(request, Request::wait).map_err(|failure| of(i, failure)));
             }
             first
         }
@@ -327,7 +302,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_
                 return Ok(());
             };
             index.write([to_int(i)]);
-            complete(&mut requests[i])
+            complete(&mut requests[i], Request::complete)
         }
     })
 }
@@ -355,7 +330,7 @@ pub unsafe extern "C" fn MPIX_Request_testany(
                 return Ok(());
             };
             index.write([to_int(i)]);
-            complete(&mut requests[i])
+            complete(&mut requests[i], Request::complete)
         }
     })
 }
@@ -412,7 +387,7 @@ unsafe fn some(
                 if is_active(*request) && (**request).request.test() {
                     indices.write_at(done, to_int(i));
                     done += 1;
-                    failed = failed.and(complete(request).map_err(|failure| of(i, failure)));
+                    failed = failed.and(complete(request, Request::complete).map_err(|failure| of(i, failure)));
                 }
             }
             outcount.write([to_int(done)]);
