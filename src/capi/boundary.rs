@@ -138,7 +138,7 @@ fn report<'a>(place: Place, comm: Communicator<'a>, error: Box<Error>) -> Failed
         }
         let _alone = lock(&TEXTS);
         // SAFETY: nobody refers to the last one without the lock.
-        unsafe { LAST_ERROR.set(comm, text) }
+        unsafe { LAST_ERROR.set(comm, text) }.map(|_| ())
     });
     // the caller gets the same code after a panic, or if the text cannot be kept
     drop(reported);
@@ -149,5 +149,5 @@ fn report<'a>(place: Place, comm: Communicator<'a>, error: Box<Error>) -> Failed
 pub fn last_error(comm: Communicator<'_>) -> Result<String> {
     let _alone = lock(&TEXTS);
     // SAFETY: the string lives until the next error on it, which takes the lock.
-    Ok(unsafe { LAST_ERROR.get(comm)?.as_ref() }.cloned().unwrap_or_default())
+    Ok(unsafe { LAST_ERROR.value(comm)? }.cloned().unwrap_or_default())
 }

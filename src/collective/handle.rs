@@ -186,7 +186,7 @@ pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Ar
     // `RefCell` of its own, which queries leave alone, and collectives on one communicator do not
     // run at the same time.
     // SAFETY: the value lives as long as the attribute, as the caller vouches.
-    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let handle = unsafe { HANDLE.value(comm)? };
     match handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()) {
         Some(bound) => Ok(bound),
         None => Err(no_neighborhood(operation)),
@@ -204,7 +204,7 @@ fn no_neighborhood(operation: Operation) -> Box<Error> {
 /// As for [`lookup`], during the call.
 pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
     // SAFETY: the caller vouches for the value; what is returned is a copy.
-    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let handle = unsafe { HANDLE.value(comm)? };
     let learned =
         |bound: &Arc<BoundNeighborhood>| Some(&bound.hints.learned).filter(|learned| learned.machine.is_some()).cloned();
     Ok(handle.and_then(|handle| handle.neighborhoods.iter().flatten().find_map(learned)).unwrap_or_default())
@@ -264,7 +264,7 @@ fn agree_on_operations(own: &Own, operations: Result<i32>) -> Result<i32> {
 #[cold]
 pub fn note_failure(comm: Communicator) {
     // SAFETY: the value lives as long as the communicator. Without one there is nothing to note.
-    if let Ok(Some(handle)) = unsafe { HANDLE.get(comm).map(|handle| handle.as_ref()) } {
+    if let Ok(Some(handle)) = unsafe { HANDLE.value(comm) } {
         handle.failed.store(true, Ordering::Relaxed);
     }
 }
@@ -273,7 +273,7 @@ pub fn note_failure(comm: Communicator) {
 /// enough to stay while nothing uses it.
 pub fn is_light(comm: Communicator) -> Result<bool> {
     // SAFETY: the value lives as long as the communicator.
-    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let handle = unsafe { HANDLE.value(comm)? };
     Ok(handle.and_then(|handle| handle.own.as_ref()).is_none_or(|own| own.team.is_light()))
 }
 
@@ -281,7 +281,7 @@ pub fn is_light(comm: Communicator) -> Result<bool> {
 /// if the neighborhood does not share memory, or they cannot. Collective.
 pub fn reducer_apart(comm: Communicator, operation: Operation) -> Result<Option<Apart>> {
     // SAFETY: the value lives as long as the communicator.
-    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let handle = unsafe { HANDLE.value(comm)? };
     let bound = handle.and_then(|handle| handle.neighborhoods[operation as usize].as_ref());
     let shares = bound.is_some_and(|bound| bound.hints.shares_memory());
     handle.and_then(|handle| handle.own.as_ref()).filter(|_| shares).map_or(Ok(None), Apart::new)

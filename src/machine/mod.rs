@@ -46,7 +46,7 @@ static PARAMETERS: Key<Parameters> = Key::new();
 /// Returns the parameters that were set on a communicator. Local.
 pub fn set_on(comm: Communicator) -> Result<Option<Parameters>> {
     // SAFETY: the value is copied before anyone can replace it.
-    Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
+    Ok(unsafe { PARAMETERS.value(comm)? }.copied())
 }
 
 /// Sets the parameters of a communicator, which must be the same on all processes. Collective over
@@ -66,7 +66,7 @@ pub fn set(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
         return Err(Error::Disagreement { what: "parameters".into() }.into());
     }
     // SAFETY: `set_on` returns no reference.
-    unsafe { PARAMETERS.set(comm, parameters) }
+    unsafe { PARAMETERS.set(comm, parameters) }.map(|_| ())
 }
 
 /// Finds out the parameters between nodes when nobody gives them; with [`Learn::Now`] measures

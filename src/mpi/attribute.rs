@@ -62,11 +62,21 @@ impl<T> Key<T> {
         }
     }
 
-    /// Gives the communicator a value, and drops an earlier one.
+    /// The communicator's value, if it has one. Costs what [`get`](Self::get) does.
     ///
     /// # Safety
-    /// No reference to an earlier value may be alive.
-    pub unsafe fn set(&self, comm: Communicator, value: T) -> Result<()> {
+    /// The reference must not be alive when the value is set or changed, or the communicator freed.
+    #[inline(always)]
+    pub unsafe fn value<'c>(&self, comm: Communicator<'c>) -> Result<Option<&'c T>> {
+        // SAFETY: the value lives as long as the communicator has it, as the caller vouches.
+        Ok(unsafe { self.get(comm)?.as_ref() })
+    }
+
+    /// Gives the communicator a value, drops an earlier one, and returns the new one.
+    ///
+    /// # Safety
+    /// No reference to an earlier value may be alive, and what is returned is such a reference.
+    pub unsafe fn set<'c>(&self, comm: Communicator<'c>, value: T) -> Result<&'c mut T> {
         let keyval = self.keyval()?;
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the communicator now owns the box; `drop_value` takes it back.
@@ -75,7 +85,8 @@ impl<T> Key<T> {
             // SAFETY: MPI did not take it.
             drop(unsafe { Box::from_raw(value) });
         }
-        set
+        // SAFETY: the box of the communicator, which nobody else knows yet.
+        set.map(|()| unsafe { &mut *value })
     }
 }
 
@@ -109,10 +120,11 @@ static FREE_NOTICE: Key<FreeNotice> = Key::new();
 pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
     // SAFETY: the value is set once, and lives as long as the communicator.
     unsafe {
-        if FREE_NOTICE.get(comm)?.is_null() {
-            FREE_NOTICE.set(comm, FreeNotice(Arc::default()))?;
-        }
-        Ok(Arc::clone(&FREE_NOTICE.get(comm)?.as_ref().expect("it has just been set").0))
+        let notice = match FREE_NOTICE.value(comm)? {
+            Some(notice) => notice,
+            None => FREE_NOTICE.set(comm, FreeNotice(Arc::default()))?,
+        };
+        Ok(Arc::clone(&notice.0))
     }
 }
 

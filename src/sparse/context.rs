@@ -180,7 +180,7 @@ impl Drop for Finalizer {
 #[inline]
 pub fn context(comm: Communicator) -> Result<SharedContext> {
     // SAFETY: the value lives as long as the communicator.
-    match unsafe { CONTEXT.get(comm)?.as_ref() } {
+    match unsafe { CONTEXT.value(comm)? } {
         Some(CommAttr(shared)) => Ok(Arc::clone(shared)),
         None => create(comm),
     }
@@ -191,14 +191,14 @@ pub fn context(comm: Communicator) -> Result<SharedContext> {
 pub fn set_machine(comm: Communicator, machine: &Loggp) -> Result<()> {
     // SAFETY: the value lives as long as the communicator; no reference to an earlier one is kept.
     unsafe {
-        match CONTEXT.get(comm)?.as_ref() {
+        match CONTEXT.value(comm)? {
             Some(CommAttr(shared)) => {
                 let mut context = shared.hold();
                 context.machine = Some((*machine, Origin::Communicator));
                 (context.chooser, context.ticket) = (Chooser::default(), None);
                 Ok(())
             }
-            None => MACHINE.set(comm, *machine),
+            None => MACHINE.set(comm, *machine).map(|_| ()),
         }
     }
 }
@@ -230,11 +230,11 @@ impl ExchangeContext {
         let comm = Arc::new(Comm::duplicate(user)?);
         // SAFETY: the values live as long as the communicator, and are copied.
         let set = unsafe {
-            match CONTEXT.get(user)?.as_ref() {
+            match CONTEXT.value(user)? {
                 Some(CommAttr(shared)) => {
                     shared.hold().machine.filter(|machine| machine.1 == Origin::Communicator).map(|set| set.0)
                 }
-                None => MACHINE.get(user)?.as_ref().copied(),
+                None => MACHINE.value(user)?.copied(),
             }
         };
         let hints = SparseHints::from_environment(environment::variable, environment::text).and_then(|hints| {

@@ -67,13 +67,13 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let began = observe::SetCall::begin();
     // SAFETY: the value lives as long as the communicator; the caller vouches that no neighborhood
     // is in use.
-    let known = unsafe { HANDLE.get(comm)?.as_ref() };
+    let handle_before = unsafe { HANDLE.value(comm)? };
     let (grid, store) = (grid(comm), own::store()?);
     device::look();
-    let Agreement { mut own, gathered, prepared } = agree_on_objects(comm, known, &store, &request, grid.as_ref())?;
-    let is_new = known.is_none_or(|handle| handle.own.as_ref().is_none_or(|old| old.number != own.number));
+    let Agreement { mut own, gathered, prepared } = agree_on_objects(comm, handle_before, &store, &request, grid.as_ref())?;
+    let is_new = handle_before.is_none_or(|handle| handle.own.as_ref().is_none_or(|old| old.number != own.number));
     own.generation += 1;
-    let call = Call { comm, known, is_new, store: &store, grid: grid.as_ref(), prepared, began };
+    let call = Call { comm, handle_before, is_new, store: &store, grid: grid.as_ref(), prepared, began };
     // SAFETY: the caller vouches for the neighborhoods.
     unsafe { call.run(own, gathered, request) }
 }
@@ -82,12 +82,12 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
 /// needs: those of the communicator, those that an earlier one has left, or new ones. Collective.
 fn agree_on_objects(
     comm: Communicator,
-    known: Option<&Handle>,
+    handle_before: Option<&Handle>,
     store: &Weak<Store>,
     request: &Result<SetCall>,
     grid: Option<&Grid>,
 ) -> Result<Agreement> {
-    let Some((handle, own)) = known.and_then(|handle| Some((handle, handle.own.as_ref()?))) else {
+    let Some((handle, own)) = handle_before.and_then(|handle| Some((handle, handle.own.as_ref()?))) else {
         let store = store.upgrade().ok_or_else(|| Error::Internal("MPI is being finalized".into()))?;
         let proposed = store.take(comm)?;
         let number = proposed.as_ref().map_or(0, |own| own.number);
@@ -165,7 +165,7 @@ fn most_bytes(hints: &Hints) -> usize {
 struct Call<'a> {
     comm: Communicator<'a>,
     /// The neighborhoods of the communicator.
-    known: Option<&'a Handle>,
+    handle_before: Option<&'a Handle>,
     /// True if their objects are not those of this one.
     is_new: bool,
     store: &'a Weak<Store>,
@@ -211,7 +211,7 @@ impl<'a> Call<'a> {
         let observed = self.began.take().map(|began| observe::Set::new(self.comm, began));
         let waiting = own.waiting;
         // SAFETY: the caller vouches that no neighborhood is in use.
-        let handle = unsafe { self.handle(own) }?;
+        let handle = unsafe { self.keep(own) }?;
         let binding = Binding {
             wanted,
             self_comm,
@@ -253,7 +253,7 @@ impl<'a> Call<'a> {
     /// choice depends on it. Collective.
     fn candidates(&self, own: &Own, agreed: &mut Agreed, wanted: &[Operation]) -> Result<Candidates> {
         let SetCall { neighborhood, hints, operations, .. } = &mut agreed.call;
-        if let Some((handle, place)) = self.known.zip(agreed.reusable)
+        if let Some((handle, place)) = self.handle_before.zip(agreed.reusable)
             && let Some(selected) = shared(handle, place, neighborhood, hints)
         {
             return Ok(Candidates { selected: smallvec![selected], open: None });
@@ -278,7 +278,7 @@ impl<'a> Call<'a> {
     ///
     /// # Safety
     /// As for [`set`].
-    unsafe fn handle(&self, own: Own) -> Result<&'a mut Handle> {
+    unsafe fn keep(&self, own: Own) -> Result<&'a mut Handle> {
         // SAFETY: the value lives as long as the communicator; the caller vouches that no
         // neighborhood is in use.
         unsafe {
@@ -291,8 +291,7 @@ impl<'a> Call<'a> {
                     retired: Vec::new(),
                     tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
                 };
-                HANDLE.set(self.comm, handle)?;
-                return Ok(HANDLE.get(self.comm)?.as_mut().expect("it has just been set"));
+                return HANDLE.set(self.comm, handle);
             }
             let handle = HANDLE.get(self.comm)?.as_mut().expect("its objects are those of this call");
             handle.own = Some(own);
