@@ -72,13 +72,6 @@ struct Division {
     before: u32,
 }
 
-/// Memory that is kept, and its division among the processes in the last segment there.
-#[derive(Debug)]
-struct Place {
-    mapping: Arc<Mapping>,
-    division: Division,
-}
-
 /// Memory that the processes of a node keep for segments to come. It is unmapped when this and all
 /// its segments are gone. In the same places on all processes; `None` where this one has given it
 /// up.
@@ -87,7 +80,8 @@ pub struct Kept(Mutex<Places>);
 
 #[derive(Debug, Default)]
 struct Places {
-    all: [Option<Place>; MOST_KEPT],
+    /// The last segment in each place.
+    all: [Option<Segment>; MOST_KEPT],
     /// The longest front and body that this process has had since memory was refused last.
     longest: [usize; 2],
 }
@@ -129,7 +123,7 @@ impl Kept {
 
     /// Which of them this process has and no segment uses, as a set of bits.
     fn unused(&self) -> u64 {
-        let unused = |place: &Option<Place>| place.as_ref().is_some_and(Place::is_unused);
+        let unused = |place: &Option<Segment>| place.as_ref().is_some_and(Segment::is_unused);
         let bits = self.lock().all.iter().enumerate().filter(|(_, place)| unused(place)).map(|(k, _)| 1 << k).sum();
         // what another thread did before it dropped the last user is done
         fence(Ordering::Acquire);
@@ -143,7 +137,7 @@ impl Kept {
 
     /// For each of them, how many segments were there before the last one. One word each half.
     fn before(&self) -> u64 {
-        let before = |place: &Option<Place>| place.as_ref().map_or(0, |place| place.division.before);
+        let before = |place: &Option<Segment>| place.as_ref().map_or(0, |place| place.division.before);
         self.lock().all.iter().enumerate().map(|(k, place)| u64::from(before(place)) << (32 * k)).sum()
     }
 
@@ -156,7 +150,7 @@ impl Kept {
     /// bytes. Local: the others must agree, each on the same one.
     pub fn prepare(&self, [front, body]: [usize; 2], me: u32) -> Option<Prepared> {
         let places = self.lock();
-        let fits = |place: &Place| {
+        let fits = |place: &Segment| {
             let Division { parts, front: most, .. } = &place.division;
             let part = parts[me as usize + 1] - parts[me as usize];
             place.is_unused() && front <= *most && 2 * most + body <= part.max(2 * most)
@@ -199,13 +193,6 @@ impl Kept {
                 *place = None;
             }
         }
-    }
-}
-
-impl Place {
-    /// True if no segment of this process is there.
-    fn is_unused(&self) -> bool {
-        Arc::strong_count(&self.mapping) == 1
     }
 }
 
@@ -253,7 +240,7 @@ impl Segment {
         };
         let all_have = |k: usize| all.iter().all(|&[_, bits, _]| bits >> k & 1 == 1);
         let any_lacks = |k: usize| all.iter().any(|&[_, bits, _]| bits >> (32 + k) & 1 == 1);
-        let fits = |place: &Option<Place>| place.as_ref().is_some_and(|place| place.mapping.length >= length);
+        let fits = |place: &Option<Segment>| place.as_ref().is_some_and(|place| place.mapping.length >= length);
         let found = kept.lock().all.iter().enumerate().position(|(k, place)| all_have(k) && fits(place));
         if found.is_some() {
             kept.note(Some([front, body]));
@@ -273,8 +260,13 @@ impl Segment {
         let division = Division { parts, front, before: 0 };
         // rather in the place of one that is too short than of one that is in use
         let place = (0..MOST_KEPT).find(|&k| any_lacks(k)).or_else(|| (0..MOST_KEPT).find(|&k| all_have(k)));
-        kept.lock().all[place.unwrap_or(0)] = Some(Place { mapping: Arc::clone(&mapping), division: division.clone() });
+        kept.lock().all[place.unwrap_or(0)] = Some(Segment { mapping: Arc::clone(&mapping), division: division.clone() });
         Ok(Some((Segment { mapping, division }, false)))
+    }
+
+    /// True if this process has no other segment in the same memory.
+    fn is_unused(&self) -> bool {
+        Arc::strong_count(&self.mapping) == 1
     }
 
     /// Returns the address of what stays, in front of all parts.
@@ -411,12 +403,7 @@ impl Mapping {
         if self.noted().load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        // SAFETY: an open file; all zeros are a valid struct of numbers.
-        unsafe {
-            let mut status: libc::stat = std::mem::zeroed();
-            let known = libc::fstat(self.file.as_raw_fd(), &mut status) == 0;
-            if known { to_int::<u64>(status.st_blocks) * 512 } else { 0 }
-        }
+        status(self.file.as_raw_fd()).map_or(0, |status| to_int::<u64>(status.st_blocks) * 512)
     }
 
     /// Takes the lock that shows that this process is alive.
@@ -426,14 +413,24 @@ impl Mapping {
 
     /// Takes or tests a lock. Returns the kind of lock that there is; `None` if the call failed.
     fn lock(&self, command: libc::c_int, process: u32) -> Option<libc::c_short> {
-        // SAFETY: all zeros are a valid struct of numbers.
-        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-        lock.l_type = to_int(libc::F_WRLCK);
-        lock.l_whence = to_int(libc::SEEK_SET);
-        (lock.l_start, lock.l_len) = (libc::off_t::from(process), 1);
-        // SAFETY: an open file; the struct is a local variable.
-        let done = unsafe { libc::fcntl(self.file.as_raw_fd(), command, &mut lock) };
-        (done == 0).then_some(lock.l_type)
+        lock_range(&self.file, command, libc::F_WRLCK, (process.into(), 1))
+    }
+}
+
+/// Takes, releases or tests a lock on a range of a file: its start and length, 0 for all that
+/// follows. Returns the kind of lock that there is; `None` if the call failed.
+fn lock_range(
+    file: &OwnedFd,
+    command: libc::c_int,
+    kind: libc::c_int,
+    (start, length): (libc::off_t, libc::off_t),
+) -> Option<libc::c_short> {
+    // SAFETY: an open file; all zeros are a valid struct of numbers, a local variable.
+    unsafe {
+        let mut lock: libc::flock = std::mem::zeroed();
+        (lock.l_type, lock.l_whence) = (to_int(kind), to_int(libc::SEEK_SET));
+        (lock.l_start, lock.l_len) = (start, length);
+        (libc::fcntl(file.as_raw_fd(), command, &mut lock) == 0).then_some(lock.l_type)
     }
 }
 
@@ -457,14 +454,8 @@ impl Drop for HeldLocks {
     fn drop(&mut self) {
         let files = std::mem::take(get_mut(&mut self.0));
         for file in files.iter().filter_map(Weak::upgrade) {
-            // SAFETY: a struct of numbers, and an open file. Releases the whole range, in which
-            // this process has one lock.
-            unsafe {
-                let mut lock: libc::flock = std::mem::zeroed();
-                lock.l_type = to_int(libc::F_UNLCK);
-                lock.l_whence = to_int(libc::SEEK_SET);
-                libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &mut lock);
-            }
+            // the whole file, in which this process has one lock
+            let _ = lock_range(&file, libc::F_OFD_SETLK, libc::F_UNLCK, (0, 0));
         }
     }
 }
@@ -568,11 +559,17 @@ impl Invitation {
 
 /// Returns device, inode and length of a file.
 fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
-    // SAFETY: an open file; all zeros are a valid struct of numbers.
+    let status = status(file)?;
+    Ok((status.st_dev, status.st_ino, to_int::<u64>(status.st_size)))
+}
+
+/// Returns what the system says of a file.
+fn status(file: RawFd) -> io::Result<libc::stat> {
+    // SAFETY: the system fails if this is no open file; all zeros are a valid struct of numbers.
     unsafe {
         let mut status: libc::stat = std::mem::zeroed();
         check(libc::fstat(file, &mut status))?;
-        Ok((status.st_dev, status.st_ino, to_int::<u64>(status.st_size)))
+        Ok(status)
     }
 }
 
