@@ -10,7 +10,7 @@ use super::constants::{RSMPI_COMM_NULL, RSMPI_CONGRUENT, RSMPI_GROUP_NULL, RSMPI
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
-use crate::util::cast::{to_int, to_u32, to_usize};
+use crate::util::cast::{to_int, to_u32};
 use crate::util::lock::lock;
 
 unsafe extern "C" {
@@ -252,23 +252,15 @@ pub fn is_null_group(group: MPI_Group) -> bool {
 }
 
 /// Returns the ranks in `other` of some processes of `comm`.
-fn translate_ranks(comm: Communicator, ranks: &[u32], other: Communicator) -> Result<Vec<i32>> {
-    // SAFETY: live communicators; the arrays have the given lengths, and the groups are freed.
+fn translate_ranks(comm: Communicator, ranks: &[u32], other: Communicator) -> Result<Vec<c_int>> {
+    let from: Vec<c_int> = ranks.iter().map(|&rank| to_int(rank)).collect();
+    let mut group = RSMPI_GROUP_NULL;
+    // SAFETY: a live communicator; the group is freed.
     unsafe {
-        let mut groups: [MPI_Group; 2] = [RSMPI_GROUP_NULL; 2];
-        check(mpi_sys::MPI_Comm_group(comm.0, &mut groups[0]), "MPI_Comm_group")?;
-        check(mpi_sys::MPI_Comm_group(other.0, &mut groups[1]), "MPI_Comm_group")?;
-        let from: Vec<i32> = ranks.iter().map(|&rank| to_int(rank)).collect();
-        let mut to = vec![super::undefined(); from.len()];
-        let (count, at) = (to_int(from.len()), to.as_mut_ptr());
-        let translated = check(
-            mpi_sys::MPI_Group_translate_ranks(groups[0], count, from.as_ptr(), groups[1], at),
-            "MPI_Group_translate_ranks",
-        );
-        for group in &mut groups {
-            check(mpi_sys::MPI_Group_free(group), "MPI_Group_free")?;
-        }
-        translated.map(|()| to)
+        check(mpi_sys::MPI_Comm_group(comm.0, &mut group), "MPI_Comm_group")?;
+        let translated = translate_group(group, &from, other);
+        check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free")?;
+        translated
     }
 }
 
@@ -278,21 +270,30 @@ fn translate_ranks(comm: Communicator, ranks: &[u32], other: Communicator) -> Re
 /// # Safety
 /// `group` must be a group.
 pub unsafe fn translate(group: MPI_Group, comm: Communicator) -> Result<Vec<Option<c_int>>> {
-    // SAFETY: the caller vouches for the group; the arrays have the given lengths, and the
-    // group that is made is freed.
-    unsafe {
+    // SAFETY: the caller vouches for the group; the result is a local.
+    let to = unsafe {
         let mut size = 0;
         check(mpi_sys::MPI_Group_size(group, &mut size), "MPI_Group_size")?;
-        let mut all = RSMPI_GROUP_NULL;
+        translate_group(group, &(0..size).collect::<Vec<c_int>>(), comm)?
+    };
+    Ok(to.into_iter().map(|r| (r != RSMPI_UNDEFINED).then_some(r)).collect())
+}
+
+/// Returns the ranks in `comm` of those that are `from` in `group`; undefined for a process that is
+/// not in `comm`.
+///
+/// # Safety
+/// `group` must be a group.
+unsafe fn translate_group(group: MPI_Group, from: &[c_int], comm: Communicator) -> Result<Vec<c_int>> {
+    let (mut all, mut to) = (RSMPI_GROUP_NULL, vec![RSMPI_UNDEFINED; from.len()]);
+    // SAFETY: the caller vouches for the group; the arrays have the given lengths, and the group
+    // that is made is freed.
+    unsafe {
         check(mpi_sys::MPI_Comm_group(comm.0, &mut all), "MPI_Comm_group")?;
-        let from: Vec<c_int> = (0..size).collect();
-        let mut to = vec![0; to_usize(size)];
-        let translated = check(
-            mpi_sys::MPI_Group_translate_ranks(group, size, from.as_ptr(), all, to.as_mut_ptr()),
-            "MPI_Group_translate_ranks",
-        );
-        check(mpi_sys::MPI_Group_free(&mut all), "MPI_Group_free")?;
-        translated?;
-        Ok(to.into_iter().map(|r| (r != RSMPI_UNDEFINED).then_some(r)).collect())
+        let count = to_int(from.len());
+        let translated = mpi_sys::MPI_Group_translate_ranks(group, count, from.as_ptr(), all, to.as_mut_ptr());
+        let freed = check(mpi_sys::MPI_Group_free(&mut all), "MPI_Group_free");
+        check(translated, "MPI_Group_translate_ranks").and(freed)?;
     }
+    Ok(to)
 }
