@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::model::kept::Place;
 use crate::model::puts::{MESSAGES, Notice, SIZES, Times, Way};
 use crate::mpi::attached::address;
-use crate::mpi::coll::{self, Reduction, share_outcome};
+use crate::mpi::coll::{self, Reduction, idle_barrier, share_outcome};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::landing::{Flag, Group, IN_PLACE, Landing, Target};
@@ -31,7 +31,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message;
 use crate::mpi::p2p::{Message, Requests, may_rendezvous};
 use crate::mpi::passive::Put;
-use crate::mpi::peer::{idle_barrier, now};
+use crate::mpi::peer::now;
 use crate::select::hints::origins::Origin;
 use crate::util::cast::{to_int, to_usize, whole};
 

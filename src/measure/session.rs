@@ -71,7 +71,7 @@ impl Session {
 
     /// Waits for all processes. Collective.
     pub fn barrier(&self) -> Result<()> {
-        start::barrier(self.comm())
+        coll::barrier(self.comm())
     }
 
     /// Copies `bytes` from process 0 to all processes, which must pass slices of the same length.

@@ -12,11 +12,10 @@ use crate::error::{Error, Result};
 use crate::machine::written;
 use crate::model::fit::median;
 use crate::model::{Load, PROTOCOLS, Protocol};
-use crate::mpi::coll::{self, Reduction, share_outcome};
+use crate::mpi::coll::{self, Reduction, idle_barrier, share_outcome};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{bytes_at, lend};
-use crate::mpi::peer::{idle_barrier, now};
-use crate::mpi::start;
+use crate::mpi::peer::now;
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{Exchange, ExchangeContext, Form, SharedContext};
@@ -129,7 +128,7 @@ fn batches(
             for targets in &rounds[..warm] {
                 lane.exchange(targets, timing.bytes, buffer)?;
             }
-            start::barrier(part)?;
+            coll::barrier(part)?;
             let begin = now();
             for targets in &rounds[warm..] {
                 lane.exchange(targets, timing.bytes, buffer)?;

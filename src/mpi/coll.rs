@@ -17,6 +17,7 @@ use super::request::{Request, lend};
 use super::tally;
 use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
+use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::to_int;
 
 /// What a process does while it waits for a collective.
@@ -111,6 +112,23 @@ pub fn least<const N: usize>(comm: Communicator, words: [i64; N]) -> Result<[i64
 pub fn barrier(comm: &Owned) -> Result<()> {
     // SAFETY: a live communicator; the request is a local.
     run(comm, "MPI_Ibarrier", 0, (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
+}
+
+/// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to
+/// [`NAP`](crate::util::backoff::NAP) late. Collective.
+pub fn idle_barrier(comm: &Owned) -> Result<()> {
+    let mut request = Request::default();
+    comm.is_whole()?;
+    // SAFETY: a live communicator; the request is a local.
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
+    let (mut patience, mut backoff) = (Patience::default(), Backoff::new(super::resting(Pace::SLEEPING)));
+    while !request.test()? {
+        if patience.is_over() {
+            patience.look_at_all(comm)?;
+        }
+        backoff.snooze();
+    }
+    Ok(())
 }
 
 /// Elementwise reductions.

@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicU8;
 use super::MPI_Aint;
 use super::comm::Owned as Comm;
 use super::datatype::{self, Datatype, Owned as OwnedDatatype};
-use super::message::{Message, Request, exchange_with_self, receive_typed};
+use super::message::{Message, Request, exchange_with_self, irecv};
 use crate::error::{Error, Result};
 use crate::util::cast::to_int;
 
@@ -67,7 +67,7 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: u32, tag: i32, comm: &Com
     unsafe {
         let (count, datatype, _large) = super::message::bytes_at(at, bytes).narrow()?;
         let all = around(at, count, datatype)?;
-        receive_typed(at, 1, all.lend(), source, tag, comm)
+        irecv(at, 1, all.lend(), to_int(source), tag, comm)
     }
 }
 

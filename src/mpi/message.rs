@@ -99,15 +99,11 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
 /// The bytes must be writable, and be left alone, until the request is complete.
 #[inline]
 pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<i32>, comm: &Comm) -> Result<Request> {
-    let mut request = Request::default();
-    // SAFETY: the caller vouches for the bytes; the request is a local.
+    // SAFETY: the caller vouches for the bytes.
     unsafe {
         let (count, datatype, _large) = bytes_at(at, bytes).narrow()?;
-        let source = source.map_or(RSMPI_ANY_SOURCE, to_int);
-        let tag = tag.unwrap_or(RSMPI_ANY_TAG);
-        check(mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), source, tag, comm.raw(), request.raw_mut()), "MPI_Irecv")?;
+        irecv(at, count, datatype, source.map_or(RSMPI_ANY_SOURCE, to_int), tag.unwrap_or(RSMPI_ANY_TAG), comm)
     }
-    Ok(request)
 }
 
 /// Starts a receive into a block in place (`MPI_Irecv`).
@@ -118,7 +114,7 @@ pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -
     // SAFETY: the caller vouches for the block.
     unsafe {
         let (count, datatype, _large) = block.narrow()?;
-        receive_typed(block.at.cast_mut(), count, datatype, source, tag, comm)
+        irecv(block.at.cast_mut(), count, datatype, to_int(source), tag, comm)
     }
 }
 
@@ -126,17 +122,18 @@ pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -
 ///
 /// # Safety
 /// The elements must be writable, and be left alone, until the request is complete.
-pub(super) unsafe fn receive_typed(
+#[inline]
+pub(super) unsafe fn irecv(
     at: *mut u8,
     count: c_int,
     datatype: Datatype,
-    source: u32,
-    tag: i32,
+    source: c_int,
+    tag: c_int,
     comm: &Comm,
 ) -> Result<Request> {
     let mut request = Request::default();
     // SAFETY: the caller vouches for the elements; the request is a local.
-    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), to_int(source), tag, comm.raw(), request.raw_mut()) };
+    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), source, tag, comm.raw(), request.raw_mut()) };
     check(rc, "MPI_Irecv").map(|()| request)
 }
 
@@ -204,24 +201,19 @@ pub fn has_matched_probe() -> bool {
 #[inline]
 pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Result<Option<Probed>> {
     let mut status = MaybeUninit::<MPI_Status>::uninit();
-    let mut found = 0;
+    let (mut found, mut message) = (0, matched.then_some(RSMPI_MESSAGE_NULL));
     // SAFETY: results are locals, which MPI writes if it found a message.
     unsafe {
         let source = source.map_or(RSMPI_ANY_SOURCE, to_int);
-        if matched {
-            let mut message = RSMPI_MESSAGE_NULL;
-            check(mpi_sys::MPI_Improbe(source, tag, comm.raw(), &mut found, &mut message, status.as_mut_ptr()), "MPI_Improbe")?;
-            if found == 0 {
-                return Ok(None);
-            }
-            Ok(Some(Probed { status: Status::of(status.assume_init_ref())?, message: Some(message) }))
+        if let Some(message) = &mut message {
+            check(mpi_sys::MPI_Improbe(source, tag, comm.raw(), &mut found, message, status.as_mut_ptr()), "MPI_Improbe")?;
         } else {
             check(mpi_sys::MPI_Iprobe(source, tag, comm.raw(), &mut found, status.as_mut_ptr()), "MPI_Iprobe")?;
-            if found == 0 {
-                return Ok(None);
-            }
-            Ok(Some(Probed { status: Status::of(status.assume_init_ref())?, message: None }))
         }
+        if found == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Probed { status: Status::of(status.assume_init_ref())?, message }))
     }
 }
 
@@ -261,7 +253,7 @@ impl Probed {
     pub(super) unsafe fn receive_typed(self, at: *mut u8, count: c_int, datatype: Datatype, comm: &Comm) -> Result<Request> {
         let Some(mut message) = self.message else {
             // SAFETY: the caller vouches for the elements.
-            return unsafe { receive_typed(at, count, datatype, self.status.source, self.status.tag, comm) };
+            return unsafe { irecv(at, count, datatype, to_int(self.status.source), self.status.tag, comm) };
         };
         let mut request = Request::default();
         // SAFETY: the caller vouches for the elements; the request is a local.

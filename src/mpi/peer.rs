@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
+use super::message::irecv;
 use super::request::Request;
 use super::{check, datatype};
 use crate::error::Result;
@@ -45,11 +46,9 @@ impl Peer<'_> {
     /// As for `start_send`.
     #[inline]
     unsafe fn start_receive(self, bytes: &mut [u8], tag: c_int) -> Result<Request> {
-        let (mut request, rank) = (Request::default(), to_int(self.rank));
-        let (at, length) = (bytes.as_mut_ptr().cast(), to_int(bytes.len()));
+        let (at, length, rank) = (bytes.as_mut_ptr(), to_int(bytes.len()), to_int(self.rank));
         // SAFETY: the buffer has the given length; the caller vouches for the rest.
-        let rc = unsafe { mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), request.raw_mut()) };
-        check(rc, "MPI_Irecv").map(|()| request)
+        unsafe { irecv(at, length, datatype::byte(), rank, tag, self.comm) }
     }
 
     /// Sends bytes, at most `INT_MAX`, and waits.
@@ -113,21 +112,4 @@ impl Peer<'_> {
         meanwhile.and(waited)?;
         Ok(done)
     }
-}
-
-/// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to
-/// [`NAP`](crate::util::backoff::NAP) late. Collective.
-pub fn idle_barrier(comm: &Comm) -> Result<()> {
-    let mut request = Request::default();
-    comm.is_whole()?;
-    // SAFETY: a live communicator; the request is a local.
-    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
-    let (mut patience, mut backoff) = (Patience::default(), Backoff::new(super::resting(Pace::SLEEPING)));
-    while !request.test()? {
-        if patience.is_over() {
-            patience.look_at_all(comm)?;
-        }
-        backoff.snooze();
-    }
-    Ok(())
 }

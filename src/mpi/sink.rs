@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU8;
 
 use super::comm::Owned as Comm;
 use super::datatype::Owned as Datatype;
-use super::message::{Message, Probed, Request, receive_typed};
+use super::message::{Message, Probed, Request, irecv};
 use crate::error::Result;
 use crate::util::cast::to_int;
 
@@ -32,7 +32,7 @@ pub fn receive(bytes: u64, source: u32, tag: i32, comm: &Comm) -> Result<Request
     // SAFETY: the datatype is dropped after the receive is posted; the piece is always there.
     unsafe {
         let (room, _datatype) = room_for(bytes, to_int(source))?;
-        receive_typed(room.at, room.count, room.datatype, source, tag, comm)
+        irecv(room.at, room.count, room.datatype, to_int(source), tag, comm)
     }
 }
 

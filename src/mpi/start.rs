@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::check;
-use super::comm::{Owned as Comm, world};
+use super::comm::world;
 use super::constants::RSMPI_ERRORS_RETURN;
 use crate::error::Result;
 
@@ -30,9 +30,4 @@ pub fn abort(code: c_int) {
     // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more
     // to do.
     unsafe { mpi_sys::MPI_Abort(world().raw(), code) };
-}
-
-/// Runs a barrier. Collective.
-pub fn barrier(comm: &Comm) -> Result<()> {
-    super::coll::barrier(comm)
 }
