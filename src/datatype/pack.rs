@@ -172,10 +172,13 @@ fn bytes_at(at: *mut u8, bytes: usize) -> Located {
 /// Tag of the messages to itself that [`pack_by_mpi`] and [`unpack_by_mpi`] send.
 const OWN_TAG: i32 = 0;
 
-/// Returns true if `MPI_Pack` and `MPI_Unpack` can serve: lengths fit in `int`, and the block is
-/// not at `MPI_BOTTOM`, from where MPICH packs nothing.
-fn fits_pack(block: &Located, bytes: usize) -> bool {
-    i32::try_from(bytes).is_ok() && i32::try_from(block.count).is_ok() && !block.at.is_null()
+/// Returns how MPI alone packs and unpacks a block: by `MPI_Pack` and `MPI_Unpack` if lengths fit
+/// in `int`, and the block is not at `MPI_BOTTOM`, from where MPICH packs nothing; else, and
+/// `on_device`, by messages.
+fn by_mpi<'c>(block: &Located, bytes: usize, on_device: bool, comm: &'c Comm) -> Result<(Packing, Loopback<'c>)> {
+    let fits = i32::try_from(bytes).is_ok() && i32::try_from(block.count).is_ok() && !block.at.is_null();
+    let packing = if fits && !on_device { Packing::Pack } else { Packing::Message };
+    Ok((packing, Loopback { me: to_int(comm.rank()?), tag: OWN_TAG, comm }))
 }
 
 /// Packs a block of any datatype by MPI alone; the buffer is as long as the block's data. A block
@@ -184,9 +187,9 @@ fn fits_pack(block: &Located, bytes: usize) -> bool {
 /// # Safety
 /// The block must be readable, and its datatype committed.
 pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, comm: &Comm) -> Result<()> {
-    let packing = if fits_pack(block, buffer.len()) && !on_device { Packing::Pack } else { Packing::Message };
+    let (packing, loopback) = by_mpi(block, buffer.len(), on_device, comm)?;
     // SAFETY: the caller vouches for the block.
-    unsafe { packing.pack(block, buffer, Loopback { me: to_int(comm.rank()?), tag: OWN_TAG, comm }) }
+    unsafe { packing.pack(block, buffer, loopback) }
 }
 
 /// Unpacks `bytes` bytes into a block of any datatype by MPI alone. A block `on_device` travels as
@@ -196,10 +199,7 @@ pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, c
 /// The bytes must be readable, the block writable, and its datatype committed.
 pub unsafe fn unpack_by_mpi(from: *const u8, bytes: u64, block: &Located, on_device: bool, comm: &Comm) -> Result<()> {
     let bytes = to_usize(bytes);
-    let packing = if fits_pack(block, bytes) && !on_device { Packing::Pack } else { Packing::Message };
+    let (packing, loopback) = by_mpi(block, bytes, on_device, comm)?;
     // SAFETY: the caller vouches for both ends.
-    unsafe {
-        let buffer = std::slice::from_raw_parts(from, bytes);
-        packing.unpack(buffer, block, Loopback { me: to_int(comm.rank()?), tag: OWN_TAG, comm })
-    }
+    unsafe { packing.unpack(std::slice::from_raw_parts(from, bytes), block, loopback) }
 }
