@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::collective::Operation;
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::{Datatype, MPI_Datatype, MPI_Op, Op};
+use crate::mpi::{Communicator, Datatype, MPI_Datatype, MPI_Op, Op};
 
 /// Returns a caller's array of `length` entries; `None` if it has entries, but no address.
 ///
@@ -84,6 +84,11 @@ pub fn pointer<T>(name: &'static str, target: Option<T>) -> Result<T> {
 pub fn object<T>(name: &'static str, object: Option<T>) -> Result<T> {
     let null = || Error::NullHandle { argument: Argument::new(name), null: "NULL", class: Class::Arg };
     object.ok_or_else(|| null().into())
+}
+
+/// Returns an error if `comm` is an intercommunicator.
+pub fn intracommunicator(comm: Communicator) -> Result<()> {
+    if comm.is_inter()? { Err(Error::Intercommunicator.into()) } else { Ok(()) }
 }
 
 /// Checks a degree or length.

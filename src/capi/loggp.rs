@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
-use super::args::{self, Results};
+use super::args::{self, Results, intracommunicator};
 use super::boundary;
+use super::hints::{read, with_machine};
 use crate::collective::handle;
 use crate::environment;
 use crate::error::{Error, Result};
@@ -12,8 +13,8 @@ use crate::machine;
 use crate::model::{Loggp, Parameters, Sharing};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned;
-use crate::mpi::{Communicator, MPI_Comm, MPI_Count, MPI_Info, info};
-use crate::select::hints::{Hints, Measuring};
+use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
+use crate::select::hints::Measuring;
 use crate::sparse;
 
 /// `MPIX_Loggp.eager` of a machine on which no message waits for its receiver.
@@ -153,34 +154,4 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
             Ok(())
         })
     }
-}
-
-/// Reads the hints of a call on a communicator, with the LogGP parameters in effect there.
-///
-/// # Safety
-/// `info` must be an info object or `MPI_INFO_NULL`.
-pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
-    // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::set_on(comm)?.as_ref())
-}
-
-/// Reads the hints of the environment, and these: keys of an info object with their values. Calls
-/// no MPI.
-pub(super) fn hints_given(given: &[(&str, &str)]) -> Result<Hints> {
-    let value = |key: &str| given.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).into());
-    with_machine(read(|key| Ok(value(key)))?, None)
-}
-
-fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
-    // a set call reads some twenty of them, and most programs have none
-    Hints::read(info, environment::of_prefix("MPIX_"), environment::text)
-}
-
-fn with_machine(hints: Hints, known: Option<&Parameters>) -> Result<Hints> {
-    hints.with_machine(known.map(|p| p.loggp), environment::variable, environment::text)
-}
-
-/// Returns an error if `comm` is an intercommunicator.
-pub(super) fn intracommunicator(comm: Communicator) -> Result<()> {
-    if comm.is_inter()? { Err(Error::Intercommunicator.into()) } else { Ok(()) }
 }

@@ -11,6 +11,7 @@ mod args;
 mod boundary;
 mod collectives;
 mod dispatch;
+mod hints;
 mod loggp;
 mod misc;
 mod neighborhood;

@@ -3,10 +3,9 @@
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
 
-use super::args::Results;
-use super::loggp::{self, intracommunicator};
-use super::sparse::sparse_hints;
-use super::{args, boundary};
+use super::args::{Results, intracommunicator};
+use super::hints::sparse_hints;
+use super::{args, boundary, hints};
 use crate::collective::set::{self, SetCall};
 use crate::collective::{Operation, handle};
 use crate::error::{Argument, Class, Error, Result};
@@ -471,7 +470,7 @@ unsafe fn set(
     unsafe {
         set_with(function, operations, comm, neighborhood, |comm| {
             logging::unknown_keys(info, comm);
-            loggp::hints(info, comm)
+            hints::hints(info, comm)
         })
     }
 }

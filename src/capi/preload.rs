@@ -4,7 +4,8 @@ pub use crate::mpi::topology::Topology;
 
 use std::ffi::{c_int, c_void};
 
-use super::{boundary, loggp, neighborhood};
+use super::hints::hints_given;
+use super::{boundary, neighborhood};
 use crate::collective::own::Apart;
 use crate::collective::{Operation, handle};
 use crate::datatype::check;
@@ -82,7 +83,7 @@ impl Hints {
     /// A hint is in error, or a file.
     pub fn read(given: &[(&str, &str)]) -> Result<Hints> {
         logging::start();
-        catch(|| loggp::hints_given(given).map(Hints))
+        catch(|| hints_given(given).map(Hints))
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::args::{self, Results};
+use super::args::{self, Results, intracommunicator};
 use super::boundary;
-use super::loggp::intracommunicator;
 use super::user::User;
 use crate::datatype::buffers;
 use crate::environment;

@@ -3,17 +3,17 @@
 use std::ffi::{c_int, c_void};
 
 use crate::capi::args;
+use crate::capi::hints::sparse_hints;
 use crate::datatype::buffers::{Blocks, Entry, Names, RECV, SEND, Shape, length};
 use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
-use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::mpi::coll::abandon_outcome;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::message::Block;
-use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info, text_of};
+use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, text_of};
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
 use crate::sparse::{self, Exchange, ExchangeContext, Form, SharedContext};
@@ -333,19 +333,4 @@ impl ReceiveType {
         // the message.
         unsafe { m.unpack(&self.layout, at, datatype.lend(), comm) }.map(|()| at)
     }
-}
-
-/// The hints of a call, if it has any, and an error if one of them is not understood. The others
-/// are in effect then, so that a process whose hints are in error takes the same protocol as its
-/// peers.
-///
-/// # Safety
-/// `info` must be an info object or `MPI_INFO_NULL`.
-pub unsafe fn sparse_hints(info: MPI_Info) -> (Option<SparseHints>, Result<()>) {
-    if info::is_null(info) {
-        return (None, Ok(()));
-    }
-    // SAFETY: the caller vouches for `info`.
-    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, environment::variable, environment::text);
-    (Some(hints), understood)
 }

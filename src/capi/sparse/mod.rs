@@ -6,7 +6,6 @@ mod exchange;
 mod plan;
 mod result;
 
-pub(super) use arguments::sparse_hints;
 pub use exchange::*;
 pub use plan::*;
 pub use result::*;
