@@ -17,6 +17,7 @@ mod misc;
 mod neighborhood;
 pub mod preload;
 mod request;
+mod set_targets;
 mod side;
 mod sparse;
 mod user;
