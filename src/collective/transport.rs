@@ -16,7 +16,6 @@ use crate::model::puts::{NEVER, Notice, Predicted, Times, puts_pay};
 use crate::mpi;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::window;
 use crate::schedule::Algorithm;
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
@@ -89,7 +88,7 @@ fn obstacle(
         Wanted::Messages => Some(""),
         _ if puts.is_empty() => Some(others.first().map_or("", |other| other.1)),
         Wanted::Auto | Wanted::AutoPlans if hints.weight_unit.is_none() => Some(UNKNOWN),
-        _ if !window::can_be_made(comm)? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
+        _ if !comm.can_have_windows()? => Some("this MPI makes no safe windows on a part of MPI_COMM_WORLD"),
         Wanted::Rma | Wanted::Auto | Wanted::AutoPlans => None,
     })
 }

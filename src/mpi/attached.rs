@@ -16,7 +16,7 @@ use super::coll;
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_WIN_NULL};
 use super::passive::{Put, close_to_all, open_to_all, put};
-use super::{MPI_Aint, check, together};
+use super::{MPI_Aint, check, freed_at_end};
 use crate::error::Result;
 use crate::util::cast::to_int;
 use crate::util::lock::lock;
@@ -65,7 +65,7 @@ impl Attached {
         // SAFETY: a live communicator; the result is a local.
         let rc = unsafe { mpi_sys::MPI_Win_create_dynamic(RSMPI_INFO_NULL, comm.raw(), &mut window) };
         let made = check(rc, "MPI_Win_create_dynamic");
-        if let Err(e) = together::agree(made, "MPI_Win_create_dynamic", comm)? {
+        if let Err(e) = freed_at_end::agree(made, "MPI_Win_create_dynamic", comm)? {
             return Ok(Err(e));
         }
         // SAFETY: a live window.

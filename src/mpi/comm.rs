@@ -15,6 +15,7 @@ use crate::util::lock::lock;
 
 unsafe extern "C" {
     safe fn mpixn_comm_world() -> MPI_Comm;
+    safe static mpixn_windows_of_parts: c_int;
     safe fn mpixn_comm_self() -> MPI_Comm;
 }
 
@@ -173,6 +174,20 @@ impl Owned {
     #[inline]
     pub fn has_unmatched(&self) -> bool {
         self.any_unmatched.load(Ordering::Acquire)
+    }
+
+    /// Returns true if windows can be made on it; the same on all processes. In Open MPI 4, two
+    /// parts of `MPI_COMM_WORLD` that make windows at the same time can get the same file (seen in
+    /// 4.1.4: `MPI_ERR_WIN` on some processes).
+    pub fn can_have_windows(&self) -> Result<bool> {
+        if mpixn_windows_of_parts != 0 {
+            return Ok(true);
+        }
+        let mut result = 0;
+        // SAFETY: live communicators; the result is a local.
+        let rc = unsafe { mpi_sys::MPI_Comm_compare(self.raw(), world().raw(), &mut result) };
+        check(rc, "MPI_Comm_compare")?;
+        Ok(result != RSMPI_UNEQUAL)
     }
 
     /// Returns the processes with which messages no longer match.

@@ -12,7 +12,7 @@
 //! (`flag`).
 //!
 //! Freeing a window is collective. What has not been freed when MPI is finalized is freed then
-//! (`together`). A window with an epoch that never ends is left to MPI.
+//! (`freed_at_end`). A window with an epoch that never ends is left to MPI.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use super::attached::Attached;
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_UINT64_T, RSMPI_WIN_NULL};
+use super::freed_at_end::{self, FreedAtEnd};
 use super::op::Op;
 use super::passive::{Put, close_to_all, open_to_all, put};
-use super::together::{self, Together};
 use super::{MPI_Aint, MPI_Group, check};
 use crate::error::{Error, Result};
 use crate::util::cast::{to_int, to_usize};
@@ -110,7 +110,7 @@ pub struct Landing {
     freed: AtomicBool,
 }
 
-impl Together for Landing {
+impl FreedAtEnd for Landing {
     fn free_at_end(&self) {
         let _ = self.free_if_all(true);
     }
@@ -127,7 +127,7 @@ impl Landing {
     /// same on all processes. Where a process fails to make the first, none has it: the inner error
     /// says why.
     pub fn new(bytes: usize, target: Target, comm: Comm) -> Result<Result<Arc<Landing>>> {
-        together::prepare()?;
+        freed_at_end::prepare()?;
         // making a window blocks inside MPI: enter it only when all are here
         coll::barrier(&comm)?;
         coll::count(Some(&comm), 0);
@@ -139,7 +139,7 @@ impl Landing {
             let (bytes, at) = (to_int::<MPI_Aint>(bytes), (&raw mut memory).cast());
             check(mpi_sys::MPI_Win_allocate(bytes, 1, RSMPI_INFO_NULL, comm.raw(), at, &mut window), "MPI_Win_allocate")
         };
-        let number = match together::agree(made, "MPI_Win_allocate", &comm)? {
+        let number = match freed_at_end::agree(made, "MPI_Win_allocate", &comm)? {
             Ok(number) => number,
             Err(e) => return Ok(Err(e)),
         };
@@ -163,7 +163,7 @@ impl Landing {
         let attached = Attached::new(&comm)?.map_err(|e| e.to_string());
         let (open, freed) = (AtomicBool::new(false), AtomicBool::new(false));
         let landing = Arc::new(Landing { comm, window, number, memory, bytes, target, attached, open, freed });
-        together::keep(number, Arc::clone(&landing) as Arc<dyn Together>)?;
+        freed_at_end::keep(number, Arc::clone(&landing) as Arc<dyn FreedAtEnd>)?;
         Ok(Ok(landing))
     }
 
@@ -190,14 +190,14 @@ impl Landing {
     pub fn free(&self, keeps: bool) -> Result<bool> {
         let freed = super::is_usable() && self.free_if_all(!keeps)?;
         if freed {
-            together::forget(self.number)?;
+            freed_at_end::forget(self.number)?;
         }
         Ok(freed)
     }
 
     /// Frees the window if all processes can do so, and returns true then.
     fn free_if_all(&self, can: bool) -> Result<bool> {
-        together::free_if_all(&self.comm, &self.freed, can && !self.open.load(Ordering::Acquire), || {
+        freed_at_end::free_if_all(&self.comm, &self.freed, can && !self.open.load(Ordering::Acquire), || {
             let mut window = self.window;
             if self.target == Target::Passive {
                 close_to_all(self.window)?;

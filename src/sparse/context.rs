@@ -21,9 +21,9 @@ use crate::mpi::attribute::{Key, freed_flag};
 use crate::mpi::barrier::Barrier;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::counters::Counters;
 use crate::mpi::of_process::OfProcess;
-use crate::mpi::window::Counters;
-use crate::mpi::{self, Communicator, message, window};
+use crate::mpi::{self, Communicator, message};
 use crate::observe;
 use crate::progress::{self, Outstanding};
 use crate::select::hints::origins::Origin;
@@ -252,7 +252,7 @@ impl ExchangeContext {
                 hints,
                 machine,
                 receives: receives?,
-                windows: window::can_be_made(&comm)?,
+                windows: comm.can_have_windows()?,
                 largest_tag: message::largest_tag()?,
                 outstanding: progress::of_process()?,
             })

@@ -13,8 +13,8 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::error::Result;
+use crate::mpi::counters::Counters;
 use crate::mpi::message::{Mode, lend};
-use crate::mpi::window::Counters;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::Transport;

@@ -5,31 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use super::coll;
 use super::comm::Owned as Comm;
-use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_SUM, RSMPI_UINT64_T, RSMPI_UNEQUAL, RSMPI_WIN_NULL};
+use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_SUM, RSMPI_UINT64_T, RSMPI_WIN_NULL};
+use super::freed_at_end::{self, FreedAtEnd};
 use super::request::Request;
 use super::tally::Tally;
-use super::together::{self, Together};
 use super::{MPI_Aint, check};
 use crate::error::Result;
 use crate::util::cast::to_int;
-
-unsafe extern "C" {
-    safe static mpixn_windows_of_parts: i32;
-}
-
-/// Returns true if windows can be made on a communicator; the same on all processes. In Open MPI 4,
-/// two parts of `MPI_COMM_WORLD` that make windows at the same time can get the same file (seen in
-/// 4.1.4: `MPI_ERR_WIN` on some processes).
-pub fn can_be_made(comm: &Comm) -> Result<bool> {
-    if mpixn_windows_of_parts != 0 {
-        return Ok(true);
-    }
-    let mut result = 0;
-    // SAFETY: live communicators; the result is a local.
-    let rc = unsafe { mpi_sys::MPI_Comm_compare(comm.raw(), super::comm::world().raw(), &mut result) };
-    check(rc, "MPI_Comm_compare")?;
-    Ok(result != RSMPI_UNEQUAL)
-}
 
 /// Counters on each process that all processes can add to. Freed by [`free`](Counters::free), as
 /// that is collective, or else when MPI is finalized.
@@ -56,7 +38,7 @@ impl Counters {
     /// Makes `count` counters on each process, all 0. The window stays open for access by all
     /// (`MPI_Win_lock_all`). Collective; fails on all processes if it fails on one.
     pub fn new(count: usize, comm: &Arc<Comm>) -> Result<Arc<Counters>> {
-        together::prepare()?;
+        freed_at_end::prepare()?;
         // making a window blocks inside MPI: enter it only when all are here
         coll::barrier(comm)?;
         // SAFETY: a live communicator; results are locals. The memory is the window's, has the
@@ -74,10 +56,10 @@ impl Counters {
             if made.is_ok() {
                 memory.write_bytes(0, count);
             }
-            let number = together::agree(made, "MPI_Win_allocate", comm)??;
+            let number = freed_at_end::agree(made, "MPI_Win_allocate", comm)??;
             let (freed, tally) = (AtomicBool::new(false), comm.tally().cloned());
             let counters = Arc::new(Counters { window, number, comm: Arc::clone(comm), me, freed, tally });
-            together::keep(number, Arc::clone(&counters) as Arc<dyn Together>)?;
+            freed_at_end::keep(number, Arc::clone(&counters) as Arc<dyn FreedAtEnd>)?;
             check(mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
             Ok(counters)
@@ -87,14 +69,14 @@ impl Counters {
     /// Frees the window, unless a process is not `idle`: an exchange still runs there. Collective.
     pub fn free(&self, idle: bool) -> Result<()> {
         if super::is_usable() && self.free_if_all(idle)? {
-            together::forget(self.number)?;
+            freed_at_end::forget(self.number)?;
         }
         Ok(())
     }
 
     /// Frees the window if all processes are idle, and returns true then.
     fn free_if_all(&self, idle: bool) -> Result<bool> {
-        together::free_if_all(&self.comm, &self.freed, idle, || {
+        freed_at_end::free_if_all(&self.comm, &self.freed, idle, || {
             let mut window = self.window;
             // SAFETY: a live window, which nobody uses any more.
             unsafe {
@@ -171,7 +153,7 @@ impl Counters {
     }
 }
 
-impl Together for Counters {
+impl FreedAtEnd for Counters {
     fn free_at_end(&self) {
         let _ = self.free_if_all(true);
     }

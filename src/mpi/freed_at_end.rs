@@ -1,4 +1,4 @@
-//! Windows that live until MPI is finalized.
+//! Frees windows while MPI is finalized, in one order on all processes.
 //!
 //! Freeing a window takes all of its processes. So that processes that share several do not wait
 //! for one another in a cycle, all free them in one order: that of numbers on which the processes
@@ -17,7 +17,7 @@ use crate::util::lock::{get_mut, lock};
 use crate::util::unique::unique;
 
 /// What all of its processes free together.
-pub trait Together: Send + Sync {
+pub trait FreedAtEnd: Send + Sync {
     /// Frees it, unless a process cannot, while MPI is finalized. Collective; errors cannot be
     /// reported.
     fn free_at_end(&self);
@@ -25,7 +25,7 @@ pub trait Together: Send + Sync {
 
 /// What this process has not freed, by number.
 #[derive(Default)]
-struct Unfreed(Mutex<BTreeMap<i64, Arc<dyn Together>>>);
+struct Unfreed(Mutex<BTreeMap<i64, Arc<dyn FreedAtEnd>>>);
 
 static UNFREED: OfProcess<Unfreed> = OfProcess::new();
 
@@ -75,7 +75,7 @@ pub fn free_if_all(comm: &Comm, freed: &AtomicBool, can: bool, free: impl FnOnce
 }
 
 /// Has something freed at the end, unless it is freed before.
-pub fn keep(number: i64, one: Arc<dyn Together>) -> Result<()> {
+pub fn keep(number: i64, one: Arc<dyn FreedAtEnd>) -> Result<()> {
     lock(&UNFREED.get()?.0).insert(number, one);
     Ok(())
 }
