@@ -100,7 +100,7 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     let Some(segment) = Segment::new(if pair { PART } else { 0 }, usize::MAX, team.group())? else { return Ok(None) };
     let buffers = if pair { Buffers::new(LONGEST).ok() } else { None };
     if pair {
-        Doorbell::at(segment.part(me)).claim();
+        Doorbell::at(segment.part(me)).owner().claim();
     }
     let at = buffers.as_ref().map_or(0, |buffers| buffers.send.as_ptr().addr() as u64);
     // also makes sure that both have claimed their doorbells
@@ -108,11 +108,11 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     let mut shortest = None;
     if let Some(buffers) = buffers {
         let doorbell = Doorbell::at(segment.part(1 - me));
-        let reads = all[..2].iter().all(|at| at[0] != 0) && doorbell.reads_owner();
+        let reads = all[..2].iter().all(|at| at[0] != 0) && doorbell.owner().is_readable();
         let mut pair = Pair {
             segment: &segment,
             me,
-            process: doorbell.owner(),
+            process: doorbell.owner().process(),
             there: all[to_usize(1 - u64::from(me))][0],
             buffers,
             chunks: 0,

@@ -14,12 +14,11 @@
 // models and tests use less of it
 #![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use crate::shm::peer_memory;
+use crate::shm::peer_memory::Identity;
 use crate::util::backoff::NAP;
-use crate::util::cast::{to_int, to_usize};
-use crate::util::unique::unique;
+use crate::util::cast::to_int;
 
 /// A process's doorbell. Ringing it wakes the process.
 #[derive(Debug, Clone, Copy)]
@@ -30,20 +29,8 @@ struct State {
     /// Number of rings, and the word that the kernel compares.
     rings: AtomicU32,
     asleep: AtomicU32,
-    /// The process that owns it, and an address in its own memory with what is there.
-    process: AtomicU32,
-    address: AtomicU64,
-    token: AtomicU64,
-}
-
-/// What a process that reads another's memory must find there. It is no shared memory: in another
-/// container, that may be at the same address in a process of the same number.
-static TOKEN: AtomicU64 = AtomicU64::new(0);
-
-/// Returns the token, which is chosen at the first call.
-fn token() -> u64 {
-    let _ = TOKEN.compare_exchange(0, unique().cast_unsigned(), Ordering::Relaxed, Ordering::Relaxed);
-    TOKEN.load(Ordering::Relaxed)
+    /// The process that owns it.
+    owner: Identity,
 }
 
 impl Doorbell {
@@ -56,28 +43,9 @@ impl Doorbell {
         Doorbell(memory.cast())
     }
 
-    /// Makes the caller its owner.
-    pub fn claim(&self) {
-        self.state().process.store(std::process::id(), Ordering::Relaxed);
-        self.state().token.store(token(), Ordering::Relaxed);
-        self.state().address.store(TOKEN.as_ptr().addr() as u64, Ordering::Relaxed);
-    }
-
-    /// Returns the process that has claimed it.
-    pub fn owner(self) -> u32 {
-        self.state().process.load(Ordering::Relaxed)
-    }
-
-    /// Returns true if the kernel lets the caller read the memory of the owner, who has claimed it.
-    pub fn reads_owner(&self) -> bool {
-        let (address, token) = (self.state().address.load(Ordering::Relaxed), self.state().token.load(Ordering::Relaxed));
-        let mut word = 0u64;
-        let own = peer_memory::span((&raw mut word).cast(), size_of::<u64>());
-        let other = peer_memory::span(std::ptr::without_provenance_mut(to_usize(address)), size_of::<u64>());
-        // SAFETY: writes a local variable.
-        let read = unsafe { peer_memory::read(self.owner(), &[own], &[other]) };
-        // in another container, the number may be another process's
-        read.is_ok_and(|bytes| bytes == size_of::<u64>()) && word == token
+    /// The process that owns it, once it has claimed this.
+    pub fn owner(&self) -> &Identity {
+        &self.state().owner
     }
 
     #[inline]
@@ -222,24 +190,5 @@ mod tests {
         assert!(!failed.load(Ordering::Relaxed));
         assert_eq!(token.load(Ordering::Relaxed), ROUNDS);
         assert!(memories.iter().all(|memory| memory.asleep.load(Ordering::Relaxed) == 0));
-    }
-
-    #[test]
-    fn its_owner_is_the_process_that_claimed_it() {
-        let memory = memory();
-        let doorbell = doorbell(&memory);
-        // claimed by nobody
-        assert!(!doorbell.reads_owner());
-        doorbell.claim();
-        // a process may always read its own memory, unless system calls of this kind are forbidden
-        let mut word = 0u8;
-        let to = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 1 };
-        let from = libc::iovec { iov_base: std::ptr::from_ref(&*memory).cast_mut().cast(), iov_len: 1 };
-        // SAFETY: reads memory of this process into a local variable.
-        let permitted = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) } == 1;
-        assert_eq!(doorbell.reads_owner(), permitted);
-        // a process with the same number in another container has something else there
-        memory.token.store(token() ^ 2, Ordering::Relaxed);
-        assert!(!doorbell.reads_owner());
     }
 }

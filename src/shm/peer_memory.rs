@@ -10,6 +10,10 @@
 #![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
 use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::util::cast::to_usize;
+use crate::util::unique::unique;
 
 /// A span of bytes, in this process or in the other one.
 pub type Span = libc::iovec;
@@ -35,9 +39,71 @@ pub unsafe fn read(process: u32, into: &[Span], from: &[Span]) -> io::Result<usi
     usize::try_from(copied).map_err(|_| io::Error::last_os_error())
 }
 
+/// A process, as others on the node know it from shared memory: its number, and an address in its
+/// own memory with what is there. All zeros are nobody.
+#[repr(C)]
+pub struct Identity {
+    process: AtomicU32,
+    address: AtomicU64,
+    token: AtomicU64,
+}
+
+/// What a process that reads another's memory must find there. It is no shared memory: in another
+/// container, that may be at the same address in a process of the same number.
+static TOKEN: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the token, which is chosen at the first call.
+fn token() -> u64 {
+    let _ = TOKEN.compare_exchange(0, unique().cast_unsigned(), Ordering::Relaxed, Ordering::Relaxed);
+    TOKEN.load(Ordering::Relaxed)
+}
+
+impl Identity {
+    /// Makes it the caller's.
+    pub fn claim(&self) {
+        self.process.store(std::process::id(), Ordering::Relaxed);
+        self.token.store(token(), Ordering::Relaxed);
+        self.address.store(TOKEN.as_ptr().addr() as u64, Ordering::Relaxed);
+    }
+
+    /// Returns the process that has claimed it.
+    pub fn process(&self) -> u32 {
+        self.process.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the kernel lets the caller read the memory of that process.
+    pub fn is_readable(&self) -> bool {
+        let (address, token) = (self.address.load(Ordering::Relaxed), self.token.load(Ordering::Relaxed));
+        let mut word = 0u64;
+        let own = span((&raw mut word).cast(), size_of::<u64>());
+        let other = span(std::ptr::without_provenance_mut(to_usize(address)), size_of::<u64>());
+        // SAFETY: writes a local variable.
+        let read = unsafe { read(self.process(), &[own], &[other]) };
+        // in another container, the number may be another process's
+        read.is_ok_and(|bytes| bytes == size_of::<u64>()) && word == token
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_identity_is_that_of_the_process_that_claimed_it() {
+        let identity = Identity { process: AtomicU32::new(0), address: AtomicU64::new(0), token: AtomicU64::new(0) };
+        // claimed by nobody
+        assert!(!identity.is_readable());
+        identity.claim();
+        // a process may always read its own memory, unless system calls of this kind are forbidden
+        let mut word = 0u8;
+        let from = span(std::ptr::from_ref(&identity).cast_mut().cast(), 1);
+        // SAFETY: reads memory of this process into a local variable.
+        let permitted = unsafe { read(std::process::id(), &[span(&raw mut word, 1)], &[from]) }.is_ok_and(|bytes| bytes == 1);
+        assert_eq!((identity.process(), identity.is_readable()), (std::process::id(), permitted));
+        // a process with the same number in another container has something else there
+        identity.token.store(token() ^ 2, Ordering::Relaxed);
+        assert!(!identity.is_readable());
+    }
 
     #[test]
     fn what_it_copies_and_what_not() {

@@ -55,7 +55,7 @@ impl Reducer {
         let bytes = size_of::<Page>() + Doorbell::BYTES;
         let Some(segment) = Segment::new(bytes, MOST_BYTES, team.group())? else { return Ok(None) };
         let reducer = Reducer { segment, me, size, oversubscribed, round: Mutex::new(Some(0)) };
-        reducer.doorbell(me).claim();
+        reducer.doorbell(me).owner().claim();
         Ok(Some(reducer))
     }
 

@@ -113,7 +113,7 @@ impl Wish {
         unsafe { front.write_bytes(0, self.sources.len() * of_source) };
         head.size(me).store(to_u32(self.large_buffer / PAGE), Ordering::Relaxed);
         for (k, &(_, member)) in self.sources.iter().enumerate() {
-            let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).reads_owner());
+            let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).owner().is_readable());
             let rings = location(segment, front.wrapping_add(k * of_source));
             head.rings(me, member).store(rings | if reads { READS } else { 0 }, Ordering::Relaxed);
         }
@@ -261,7 +261,7 @@ pub fn make(
                     receiver: Receiver::default(),
                     back: targets.iter().position(|t| t.0 == rank),
                     eager_limit: head.size(member).load(Ordering::Relaxed) as usize * PAGE,
-                    process: reads.then(|| doorbell(member).owner()),
+                    process: reads.then(|| doorbell(member).owner().process()),
                 }
             })
             .collect();
@@ -297,7 +297,7 @@ fn share(wish: &Wish) -> Result<Option<Segment>> {
         return Ok(None);
     };
     if !reused {
-        wish.head(&segment).doorbell(team.me()).claim();
+        wish.head(&segment).doorbell(team.me()).owner().claim();
         // all have claimed their doorbells
         team.group().barrier()?;
     }
