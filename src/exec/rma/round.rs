@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::OwnEdges;
-use super::answer::WORDS;
 use super::edges::Edges;
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::datatype::copy::OwnCopies;
@@ -12,12 +11,27 @@ use crate::datatype::known::Known;
 use crate::error::Result;
 use crate::exec::blocks::MessageBlock;
 use crate::exec::folding::{Folding, Origin};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
-use crate::mpi::message::Request;
 use crate::mpi::p2p::Requests;
 use crate::observe::Record;
 use crate::schedule::{Block, Op};
 use crate::util::cast::{to_int, to_u32};
+
+/// Makes what combines blocks, if anything does, and returns the communicator of the process alone.
+/// `sources`: length of the source list; `of_source`: the message of each source that has one.
+fn folding(
+    own: OwnEdges,
+    sources: usize,
+    of_source: &[(u32, u32)],
+    self_edges: &[(u32, u32)],
+) -> Option<(Box<Folding>, Arc<Comm>)> {
+    let OwnEdges::Combined(combine, self_comm) = own else { return None };
+    let mut origins = vec![Origin::Nowhere; sources];
+    of_source.iter().for_each(|&(source, message)| origins[source as usize] = Origin::Peer(message));
+    (0..).zip(self_edges).for_each(|(k, &(_, source))| origins[source as usize] = Origin::Own(k));
+    Some((Box::new(Folding::new(combine, &origins)), self_comm))
+}
 
 impl Round {
     /// Makes what executes the operations of a round whose other ends a link has, and copies.
@@ -45,24 +59,7 @@ impl Round {
             for field in 0..fields {
                 inputs.extend(message.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
             }
-            outs.push(OutMessage {
-                position,
-                slot: link.targets[position],
-                number: 0,
-                blocks: begin..inputs.len(),
-                bytes: 0,
-                staged: 0,
-                words: [0; 2],
-                in_place: None,
-                apart: false,
-                spoiled: false,
-                in_pieces: false,
-                answer: [0; WORDS],
-                straight: false,
-                left: false,
-                refused: false,
-                sends: Default::default(),
-            });
+            outs.push(OutMessage::new(position, link.targets[position], begin..inputs.len()));
         }
         let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), Vec::new());
         for message in received.chunk_by(|a, b| a.way.0 == b.way.0) {
@@ -71,33 +68,13 @@ impl Round {
             for field in 0..fields {
                 outputs.extend(message.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
             }
-            ins.push(InMessage {
-                position,
-                slot: link.sources[position],
-                number: 0,
-                blocks: begin..outputs.len(),
-                bytes: 0,
-                state: InState::Done,
-                words: [0; 2],
-                request: Request::default(),
-                buffer: Vec::new(),
-                data: std::ptr::null(),
-                offer: Vec::new(),
-            });
+            ins.push(InMessage::new(position, link.sources[position], begin..outputs.len()));
         }
         of_source.sort_unstable();
         of_source.dedup();
         let mut answers = Requests::default();
         answers.reserve(outs.len() + ins.len());
-        let folding = match own {
-            OwnEdges::Combined(combine, self_comm) => {
-                let mut origins = vec![Origin::Nowhere; n.sources().len()];
-                of_source.iter().for_each(|&(source, message)| origins[source as usize] = Origin::Peer(message));
-                (0..).zip(self_edges.iter()).for_each(|(k, &(_, source))| origins[source as usize] = Origin::Own(k));
-                Some((Box::new(Folding::new(combine, &origins)), self_comm))
-            }
-            OwnEdges::Left | OwnEdges::Copied => None,
-        };
+        let folding = folding(own, n.sources().len(), &of_source, &self_edges);
         Round {
             link: Arc::clone(link),
             comm: Arc::clone(comm),

@@ -66,6 +66,29 @@ pub(super) struct OutMessage {
     pub(super) sends: [Request; 2],
 }
 
+impl OutMessage {
+    pub(super) fn new(position: usize, slot: Slot, blocks: Range<usize>) -> OutMessage {
+        OutMessage {
+            position,
+            slot,
+            number: 0,
+            blocks,
+            bytes: 0,
+            staged: 0,
+            words: [0; 2],
+            in_place: None,
+            apart: false,
+            spoiled: false,
+            in_pieces: false,
+            answer: [0; WORDS],
+            straight: false,
+            left: false,
+            refused: false,
+            sends: Default::default(),
+        }
+    }
+}
+
 /// State of a message that is received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InState {
@@ -102,6 +125,24 @@ pub(super) struct InMessage {
     pub(super) data: *const u8,
     /// The answer that tells its source where its blocks lie. Empty where it may not know.
     pub(super) offer: Vec<u64>,
+}
+
+impl InMessage {
+    pub(super) fn new(position: usize, slot: Slot, blocks: Range<usize>) -> InMessage {
+        InMessage {
+            position,
+            slot,
+            number: 0,
+            blocks,
+            bytes: 0,
+            state: InState::Done,
+            words: [0; 2],
+            request: Request::default(),
+            buffer: Vec::new(),
+            data: std::ptr::null(),
+            offer: Vec::new(),
+        }
+    }
 }
 
 /// Executes the edges of one round by puts.
