@@ -22,7 +22,17 @@ impl Shm {
     /// for what they have not taken.
     #[cold]
     pub(super) fn give_up_on_dead(&mut self) {
-        let gone = |rank: u32| Box::new(Error::Gone { rank });
+        self.give_up_receives();
+        self.write_off_dead_targets();
+        self.give_up_sends_by_mpi();
+        // what was released for good is what others may sleep for
+        if self.channels.any_gone() {
+            self.wake_sleepers();
+        }
+    }
+
+    /// Gives up what dead processes will not send any more.
+    fn give_up_receives(&mut self) {
         // first take what they have left behind
         self.enter_mpi();
         // A process that has left for the end of MPI still lets MPI deliver what has been found of
@@ -67,7 +77,10 @@ impl Shm {
                 self.note(e);
             }
         }
-        // a message goes on without its dead targets: the others wait for it
+    }
+
+    /// Lets messages go on without their dead targets: the others wait for them.
+    fn write_off_dead_targets(&mut self) {
         for k in 0..self.sending.len() {
             let send = &self.sends()[self.sending[k]];
             let (own, holders) = (send.targets.clone(), self.holders(send));
@@ -88,6 +101,10 @@ impl Shm {
         if let Some(out) = self.channels.outbound.iter().find(|out| out.is_gone()) {
             self.note(gone(out.rank));
         }
+    }
+
+    /// Gives up what MPI sends to dead processes.
+    fn give_up_sends_by_mpi(&mut self) {
         let mut dead = None;
         let Self { channels, all, each, to_all, .. } = self;
         for send in if *to_all { all } else { each } {
@@ -108,9 +125,9 @@ impl Shm {
         if let Some(rank) = dead {
             self.note(gone(rank));
         }
-        // what was released for good is what others may sleep for
-        if self.channels.any_gone() {
-            self.wake_sleepers();
-        }
     }
+}
+
+fn gone(rank: u32) -> Box<Error> {
+    Box::new(Error::Gone { rank })
 }
