@@ -125,7 +125,7 @@ impl ExecutorPool {
         let forwards = schedule.algorithm().entry().forwards();
         let link = self.puts_by(schedule).filter(|_| purpose.shares && purpose.fields == 1);
         if let Some(channels) = self.channels.as_ref().filter(|_| purpose.shares && !forwards) {
-            let parts = shm::Parts {
+            let setup = shm::Setup {
                 schedule,
                 neighborhood: &self.neighborhood,
                 combine: purpose.combine,
@@ -135,7 +135,7 @@ impl ExecutorPool {
                 window: self.window,
                 link,
             };
-            return Any::Shm(Box::new(Shm::new(channels, comm, self.self_comm.clone(), &parts)));
+            return Any::Shm(Box::new(Shm::new(channels, comm, self.self_comm.clone(), &setup)));
         }
         if let Some(link) = link {
             return self.putting(link, schedule, purpose.combine);

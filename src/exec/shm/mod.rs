@@ -87,7 +87,7 @@ use channel::Channels;
 use state::{InMessage, OutMessage, RecvState};
 
 /// Everything from which an executor is made.
-pub struct Parts<'a> {
+pub struct Setup<'a> {
     /// The schedule, before it is folded.
     pub schedule: &'a Schedule,
     pub neighborhood: &'a Neighborhood,
@@ -108,8 +108,8 @@ type Entries = SmallVec<[(u32, Rank); 8]>;
 
 impl Shm {
     /// Makes an executor. `self_comm` is needed where blocks are combined.
-    pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, parts: &Parts) -> Shm {
-        let n = parts.neighborhood;
+    pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, setup: &Setup) -> Shm {
+        let n = setup.neighborhood;
         let (targets, sources): (Entries, Entries) = (n.targets_in_order().collect(), n.sources_in_order().collect());
         let self_edges = n.self_edges();
         let mut origins = vec![Origin::Nowhere; n.sources().len()];
@@ -119,21 +119,21 @@ impl Shm {
         for (k, &(_, source)) in (0..).zip(&self_edges) {
             origins[source as usize] = Origin::Own(k);
         }
-        let mut inputs = Vec::with_capacity(n.targets().len() * parts.fields);
+        let mut inputs = Vec::with_capacity(n.targets().len() * setup.fields);
         let mut each = Vec::with_capacity(channels.outbound.len());
         for (i, out) in channels.outbound.iter().enumerate() {
             let begin = inputs.len();
-            for field in 0..parts.fields {
+            for field in 0..setup.fields {
                 inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
             }
             each.push(OutMessage::new(i..i + 1, begin..inputs.len()));
         }
         let all = if channels.outbound.is_empty() { Vec::new() } else { vec![OutMessage::new(0..channels.outbound.len(), 0..1)] };
-        let mut outputs = Vec::with_capacity(n.sources().len() * parts.fields);
+        let mut outputs = Vec::with_capacity(n.sources().len() * setup.fields);
         let mut recvs = Vec::with_capacity(channels.inbound.len());
         for (i, source) in channels.inbound.iter().enumerate() {
             let begin = outputs.len();
-            for field in 0..parts.fields {
+            for field in 0..setup.fields {
                 for s in sources.iter().filter(|s| s.1 == source.rank) {
                     outputs.push(MessageBlock::new(field, s.0));
                     origins[s.0 as usize] = Origin::Peer(to_u32(i));
@@ -149,20 +149,20 @@ impl Shm {
             Op::Copy { .. } | Op::Reduce { .. } => false,
         };
         // without an edge, too, where all processes synchronize
-        let takes_part = parts.link.is_some_and(|link| link.fenced_rounds(parts.schedule.algorithm()).is_some());
-        let remote = (takes_part || parts.schedule.ops().iter().any(is_left)).then(|| {
-            let (comm, schedule) = (Arc::clone(&comm), parts.schedule.retained(is_left));
-            match parts.link {
+        let takes_part = setup.link.is_some_and(|link| link.fenced_rounds(setup.schedule.algorithm()).is_some());
+        let remote = (takes_part || setup.schedule.ops().iter().any(is_left)).then(|| {
+            let (comm, schedule) = (Arc::clone(&comm), setup.schedule.retained(is_left));
+            match setup.link {
                 Some(link) => {
-                    let executor = Rma::new(link, &comm, n, &schedule, OwnEdges::Left, parts.waiting, 1);
-                    let is_combined = parts.combine.is_some();
+                    let executor = Rma::new(link, &comm, n, &schedule, OwnEdges::Left, setup.waiting, 1);
+                    let is_combined = setup.combine.is_some();
                     Remote::Rma(Box::new(if is_combined { executor.with_exact_lengths() } else { executor }))
                 }
-                None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule))),
+                None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), setup.waiting, setup.window, &schedule))),
             }
         });
         let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
-        let remote_places = if parts.combine.is_some() { origins.len() } else { 0 };
+        let remote_places = if setup.combine.is_some() { origins.len() } else { 0 };
         Shm {
             channels: Arc::clone(channels),
             comm,
@@ -170,14 +170,14 @@ impl Shm {
             me: to_int(n.rank()),
             brief: false,
             unlisted: false,
-            short: channels.short(parts.combine.is_none() || channels.away_only, channels.eager_limit),
+            short: channels.short(setup.combine.is_none() || channels.away_only, channels.eager_limit),
             hopes: false,
             tag: 0,
-            started_only: parts.started_only,
+            started_only: setup.started_only,
             waits: false,
             number: 0,
             active: false,
-            known: (0..parts.fields).map(|_| Known::default()).collect(),
+            known: (0..setup.fields).map(|_| Known::default()).collect(),
             sending: Vec::with_capacity(each.len()),
             receiving: Vec::with_capacity(recvs.len()),
             inputs,
@@ -186,12 +186,12 @@ impl Shm {
             all,
             to_all: false,
             recvs,
-            copies: OwnCopies::with_capacity(self_edges.len() * parts.fields),
+            copies: OwnCopies::with_capacity(self_edges.len() * setup.fields),
             self_edges,
             accepted: [None; 2],
             remote,
             remote_runs: false,
-            folding: parts.combine.map(|combine| Box::new(Folding::new(combine, &origins))),
+            folding: setup.combine.map(|combine| Box::new(Folding::new(combine, &origins))),
             foldable: false,
             origins,
             scratch: Vec::new(),
