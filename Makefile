@@ -5,6 +5,9 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 MPICC ?= mpicc
+ifeq ($(strip $(MPICC)),)
+  override MPICC := mpicc
+endif
 # a path that serves in every folder, as cargo builds in others; scripts/wrapper.sh has the same
 ifneq ($(findstring /,$(MPICC)),)
   override MPICC := $(abspath $(MPICC))
@@ -102,8 +105,7 @@ $(LIB): $(RUST_SOURCES) $(OUT)/mpi
 .SECONDEXPANSION:
 $(OUT)/mpi: $$(shell scripts/stamp $$@ '$(MPICC)') | $(OUT)
 	@scripts/deps build
-	@rm -rf $(TARGET)
-	@scripts/stamp $@ '$(MPICC)' write
+	@scripts/stamp $@ '$(MPICC)' write $(TARGET)
 
 # the compiler behind MPIFC may be another one too
 $(OUT)/fortran/mpi: $$(shell scripts/stamp $$@ '$(MPIFC)') | $(OUT)/fortran
@@ -231,8 +233,9 @@ help:
 $(OUT) $(OUT)/fortran $(OUT)/drivers:
 	@mkdir -p $@
 
-# with a file that names the headers of the program, which are its prerequisites from then on
-COMPILE = @echo $(MPICC) $< && $(MPICC) $(CFLAGS) -MMD -MP -MF $@.d -MT $@
+# with a file that names the headers of the program, which are its prerequisites from then on; none
+# of them, nor the source, need be there any more
+COMPILE = @echo $(MPICC) $< && build() { $(MPICC) $(CFLAGS) -MMD -MP -MF $@.d -MT $@ "$$@" && echo '$<:' >>$@.d; } && build
 include $(wildcard $(OUT)/*.d)
 COMPILE_FORTRAN = @echo $(MPIFC) $(MODULE) $< && mkdir -p $@.modules && \
   $(MPIFC) $(FFLAGS) $(MODULE) -I$(OUT)/fortran -J$@.modules

@@ -40,7 +40,7 @@
 //! simulator (`simulate`), which runs the schedules of all processes in simulated time. `machine`
 //! says where the parameters of the machine come from, and measures them; `measure` does so for
 //! programs and the tool. `error` has all errors, and their texts. `util` serves everybody: random
-//! numbers, conversions of integers, how to wait, locks, and whose turn it is.
+//! numbers, conversions of integers, how to wait, locks, lines of caches, and whose turn it is.
 //!
 //! `environment` is the only access to environment variables and parameter files. `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.

@@ -28,7 +28,7 @@ use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::reason::Reason;
 use crate::shadow::Counted;
-use crate::{agree, calls, guard, passed, settings};
+use crate::{agree, calls, guard, idle, passed, settings};
 
 /// A call is sparse if on every process at most one block in this many has elements.
 const SPARSE: u64 = 4;
@@ -97,7 +97,9 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
         }
         let value = Box::into_raw(Box::new(None));
         let set = KEY.set(comm, value.cast());
-        let Ok([all_set, room]) = preload::least(comm, [set.into(), Counted::has_room().into()]) else { return None };
+        idle::make_room();
+        // where a process has ended, those that find it out keep no private part
+        let [all_set, room] = preload::least(comm, [set.into(), Counted::has_room().into()]).unwrap_or_default();
         match (all_set, set) {
             (0, true) => KEY.remove(comm),
             (0, false) => drop(Box::from_raw(value)),

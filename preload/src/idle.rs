@@ -110,7 +110,8 @@ impl Drop for Pool {
             REDUCERS.fetch_sub(1, Ordering::Relaxed);
         }
         // freed without the lock: freeing a communicator may come here again
-        drop(self.take());
+        let gone: Vec<_> = kept().extract_if(.., |(pool, _)| *pool == self.number).collect();
+        drop(gone);
     }
 }
 
@@ -148,12 +149,11 @@ impl Pool {
         shape: Option<&Shape>,
         [can, is_whole]: [bool; 2],
     ) -> Result<(Agreed, bool), Box<Error>> {
-        make_room();
         // out of the pool as long as they are candidates: other threads may look for some, too
-        let mut candidates = self.take();
+        let mut candidates = shape.map(|shape| self.candidates(shape)).unwrap_or_default();
         // SAFETY: the caller vouches for the arguments.
-        let agreed = unsafe { self.choose(comm, shape, [can, is_whole], &mut candidates) };
-        candidates.into_iter().for_each(|shadow| self.keep(shadow));
+        let agreed = unsafe { self.choose(comm, [can, is_whole], &mut candidates) };
+        candidates.shadows.into_iter().for_each(|(_, shadow)| self.keep(shadow));
         agreed
     }
 
@@ -164,18 +164,14 @@ impl Pool {
     unsafe fn choose(
         &self,
         comm: MPI_Comm,
-        shape: Option<&Shape>,
         [can, is_whole]: [bool; 2],
-        candidates: &mut Vec<Box<Shadow>>,
+        candidates: &mut Candidates,
     ) -> Result<(Agreed, bool), Box<Error>> {
-        let full = candidates.len() >= MOST && !settings::get().compare;
-        let numbers = |fits: &dyn Fn(&Shape, &Shape) -> bool| -> Vec<i64> {
-            let fits = |shadow: &&Box<Shadow>| shadow.shape.as_ref().zip(shape).is_some_and(|(kept, new)| fits(kept, new));
-            candidates.iter().filter(fits).map(|shadow| shadow.number).collect()
-        };
-        let same = numbers(&|kept, new| kept == new);
-        let a = same.iter().copied().max().unwrap_or(0);
-        let b = numbers(&|kept, new| full && kept.is_like(new)).into_iter().min().unwrap_or(0);
+        let Candidates { shadows, same, like } = candidates;
+        if same.is_empty() {
+            make_room();
+        }
+        let (a, b) = (same.iter().copied().max().unwrap_or(0), like.unwrap_or(0));
         let reducer = self.reducer.get().filter(|_| is_whole);
         let has_room = REDUCERS.load(Ordering::Relaxed) < MOST_REDUCERS;
         let expects = is_whole && self.is_used.swap(true, Ordering::Relaxed) && reducer.is_none() && has_room;
@@ -183,7 +179,8 @@ impl Pool {
         let words = unsafe { [a, -a, b, -b, new_number(comm), can.into(), expects.into()] };
         // SAFETY: as above.
         let [oldest, youngest, b_least, b_most, number, can, expects] = unsafe { least(reducer, comm, words) }?;
-        let mut take = |number: i64| candidates.iter().position(|shadow| shadow.number == number).map(|at| candidates.remove(at));
+        let mut take =
+            |number: i64| shadows.iter().position(|(_, shadow)| shadow.number == number).map(|at| shadows.remove(at).1);
         let mut is_same = oldest > 0 && oldest == -youngest;
         if can != 0 && oldest > 0 && !is_same {
             // SAFETY: as above.
@@ -218,10 +215,31 @@ impl Pool {
         let _ = self.reducer.set(made);
     }
 
-    /// Takes all its shadows, oldest first.
-    fn take(&self) -> Vec<Box<Shadow>> {
-        kept().extract_if(.., |(pool, _)| *pool == self.number).map(|(_, shadow)| shadow).collect()
+    /// Takes out the shadows that may serve a communicator of this shape, oldest first.
+    fn candidates(&self, shape: &Shape) -> Candidates {
+        let mut kept = kept();
+        let full = kept.iter().filter(|(pool, _)| *pool == self.number).count() >= MOST && !settings::get().compare;
+        let numbers = |fits: &dyn Fn(&Shape) -> bool| -> Vec<i64> {
+            let mine = kept.iter().filter(|(pool, shadow)| *pool == self.number && shadow.shape.as_ref().is_some_and(fits));
+            mine.map(|(_, shadow)| shadow.number).collect()
+        };
+        let same = numbers(&|kept| kept == shape);
+        let like = numbers(&|kept| full && kept.is_like(shape)).into_iter().min();
+        let fits = |number: i64| same.contains(&number) || like == Some(number);
+        let shadows = kept.extract_if(.., |(_, shadow)| fits(shadow.number)).collect();
+        Candidates { shadows, same, like }
     }
+}
+
+/// The shadows that may serve a new communicator.
+#[derive(Default)]
+struct Candidates {
+    /// Each with the number of its pool.
+    shadows: Vec<(u64, Box<Shadow>)>,
+    /// The numbers of those of the same topology.
+    same: Vec<i64>,
+    /// The number of another graph's, if as many are kept as can be.
+    like: Option<i64>,
 }
 
 /// The least of each word over all processes of a communicator, in shared memory if they can.
@@ -243,7 +261,7 @@ unsafe fn least<const N: usize>(
 }
 
 /// Frees the oldest shadow that is kept where there may be no other one.
-fn make_room() {
+pub fn make_room() {
     if !Counted::has_room() {
         let oldest = {
             let mut kept = kept();

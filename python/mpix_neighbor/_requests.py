@@ -38,6 +38,8 @@ class Started:
         # after an error, what is not certain to have ended is kept
         if not code or not self._request:
             active.discard(self)
+        if not self._request:
+            self._keep = None
         if code:
             check(code, self._neighborhood.comm, of)
 

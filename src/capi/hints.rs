@@ -12,8 +12,9 @@ use crate::select::hints::{Hints, SparseHints};
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
+    let known = machine::set_on(comm)?;
     // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::set_on(comm)?.as_ref())
+    with_machine(read(|key| unsafe { info::get(info, key) })?, known.as_ref())
 }
 
 /// Reads the hints of the environment, and these: keys of an info object with their values. Calls
@@ -23,7 +24,8 @@ pub fn hints_given(given: &[(&str, &str)]) -> Result<Hints> {
     with_machine(read(|key| Ok(value(key)))?, None)
 }
 
-/// Reads hints without those parameters; `info`: the value of a key.
+/// Reads hints without the LogGP parameters that are set on a communicator; `info`: the value of a
+/// key.
 pub fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
     // a set call reads some twenty of them, and most programs have none
     Hints::read(info, environment::of_prefix("MPIX_"), environment::text)

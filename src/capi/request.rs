@@ -21,8 +21,8 @@ pub struct MPIX_Request_object {
 pub type MPIX_Request = *mut MPIX_Request_object;
 
 impl MPIX_Request_object {
-    /// Makes a handle of a request on the communicator `user`. The caller of the C function then
-    /// owns it.
+    /// Makes a handle of a request that was made on the communicator `user`. The caller of the C
+    /// function then owns it.
     pub(super) fn hand_out(request: Request, user: Communicator) -> MPIX_Request {
         Box::into_raw(Box::new(MPIX_Request_object { request, user: user.raw() }))
     }

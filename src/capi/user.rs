@@ -15,7 +15,7 @@ pub struct User {
 }
 
 impl User {
-    /// `freed` must become true when the communicator is freed.
+    /// `comm` must be a communicator, and `freed` become true when it is freed.
     pub fn new(comm: MPI_Comm, freed: &Arc<AtomicBool>) -> User {
         User { comm, freed: Arc::clone(freed) }
     }
@@ -29,10 +29,10 @@ impl User {
 }
 
 /// The communicator on which errors are reported of what belongs to `comm`: that one, or
-/// `MPI_COMM_WORLD` once it has been freed.
+/// `MPI_COMM_WORLD` once it has been `freed`, which the caller has to know.
 #[inline]
 pub fn handler(comm: MPI_Comm, freed: bool) -> Communicator<'static> {
-    // SAFETY: whoever made the object vouches for the handle, which has not been freed.
+    // SAFETY: the caller knows that the communicator has not been freed.
     let live = if freed { None } else { unsafe { Communicator::from_raw(comm) } };
     live.unwrap_or_else(comm::world)
 }

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::buffer::{Buffers, read_lines, write_lines};
-use super::kept::{self, origin_of, word_of};
+use super::kept::{self, IMPOSSIBLE, origin_of, word_of};
 use crate::error::Result;
 use crate::model::copies::{NEVER, Node, SIZES, Times, crossover};
 use crate::mpi;
@@ -44,10 +44,6 @@ const CHUNK_MEMORY: usize = (Doorbell::BYTES + size_of::<Ring>()).next_multiple_
 const ALL_CHUNKS: usize = 2 * LONGEST_CHUNK;
 const _: () = assert!(CHUNKS == 2);
 const PART: usize = CHUNK_MEMORY + ALL_CHUNKS;
-
-/// The first word of a note if no copies can be measured; else that of an origin, or 0 if nothing
-/// is known yet.
-const IMPOSSIBLE: u64 = 3;
 
 /// What the process knows of its node.
 static MEMORY: OfProcess<Mutex<Note>> = OfProcess::new();
@@ -108,7 +104,7 @@ fn measure(team: &Team) -> Result<Option<u64>> {
     let mut shortest = None;
     if let Some(buffers) = buffers {
         let doorbell = Doorbell::at(segment.part(1 - me));
-        let reads = all[..2].iter().all(|at| at[0] != 0) && doorbell.owner().is_readable();
+        let reads = all[..2].iter().all(|at| at[0] != 0) && doorbell.owner().lets_read_memory();
         let mut pair = Pair {
             segment: &segment,
             me,

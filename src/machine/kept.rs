@@ -78,6 +78,9 @@ pub fn look_up<K: PartialEq + Clone + Send, V: Copy + Send, const N: usize>(
 /// Where what is told to others comes from, as words from 1; 0 stands for nothing.
 const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
 
+/// A word that stands for no origin, but for what cannot be measured.
+pub const IMPOSSIBLE: u64 = 1 + ORIGINS.len() as u64;
+
 /// The word for an origin.
 pub fn word_of(origin: Origin) -> u64 {
     ORIGINS.iter().position(|&other| other == origin).map_or(0, |i| 1 + i as u64)

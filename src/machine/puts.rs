@@ -112,13 +112,11 @@ pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
     if !counts {
         log::info!("measured times of puts do not count: {:?}", times.numbers());
     }
-    if comm.rank()? == 0 {
-        if counts {
-            kept::write_file(Times::file(&place, way), KEPT, &times.text(&place, way));
-        }
-        // what could not be measured is not measured again
-        MEMORY.remember(key, (times, Origin::Measured))?;
+    if counts && comm.rank()? == 0 {
+        kept::write_file(Times::file(&place, way), KEPT, &times.text(&place, way));
     }
+    // what could not be measured is not measured again
+    MEMORY.remember(key, (times, Origin::Measured))?;
     Ok(counts.then_some((times, Origin::Measured)))
 }
 

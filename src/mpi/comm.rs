@@ -274,8 +274,8 @@ fn translate_ranks(comm: Communicator, ranks: &[u32], other: Communicator) -> Re
     unsafe {
         check(mpi_sys::MPI_Comm_group(comm.0, &mut group), "MPI_Comm_group")?;
         let translated = translate_group(group, &from, other);
-        check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free")?;
-        translated
+        let freed = check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free");
+        translated.and_then(|to| freed.map(|()| to))
     }
 }
 

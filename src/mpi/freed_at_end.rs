@@ -1,4 +1,5 @@
-//! Frees windows while MPI is finalized, in one order on all processes.
+//! Frees windows while MPI is finalized, in one order on all processes, on which they agree when
+//! windows are made.
 //!
 //! Freeing a window takes all of its processes. So that processes that share several do not wait
 //! for one another in a cycle, all free them in one order: that of numbers on which the processes

@@ -33,6 +33,9 @@ struct State {
     owner: Identity,
 }
 
+// it is in memory of several processes: whole lines, and no more than a pair
+const _: () = assert!(size_of::<State>() == 128);
+
 impl Doorbell {
     /// Memory that a doorbell needs.
     pub const BYTES: usize = size_of::<State>();

@@ -1,6 +1,8 @@
 //! Reads the memory of another process of the node: one copy, made by the kernel, while the other
 //! process does something else.
 //!
+//! An [`Identity`] in shared memory says whose memory can be read.
+//!
 //! Linux permits `process_vm_readv` to processes of one user, unless a security module (Yama's
 //! `ptrace_scope`) or a container's filter of system calls forbids it: it has to be tried.
 //!
@@ -72,7 +74,7 @@ impl Identity {
     }
 
     /// Returns true if the kernel lets the caller read the memory of that process.
-    pub fn is_readable(&self) -> bool {
+    pub fn lets_read_memory(&self) -> bool {
         let (address, token) = (self.address.load(Ordering::Relaxed), self.token.load(Ordering::Relaxed));
         let mut word = 0u64;
         let own = span((&raw mut word).cast(), size_of::<u64>());
@@ -92,17 +94,17 @@ mod tests {
     fn an_identity_is_that_of_the_process_that_claimed_it() {
         let identity = Identity { process: AtomicU32::new(0), address: AtomicU64::new(0), token: AtomicU64::new(0) };
         // claimed by nobody
-        assert!(!identity.is_readable());
+        assert!(!identity.lets_read_memory());
         identity.claim();
         // a process may always read its own memory, unless system calls of this kind are forbidden
         let mut word = 0u8;
         let from = span(std::ptr::from_ref(&identity).cast_mut().cast(), 1);
         // SAFETY: reads memory of this process into a local variable.
         let permitted = unsafe { read(std::process::id(), &[span(&raw mut word, 1)], &[from]) }.is_ok_and(|bytes| bytes == 1);
-        assert_eq!((identity.process(), identity.is_readable()), (std::process::id(), permitted));
+        assert_eq!((identity.process(), identity.lets_read_memory()), (std::process::id(), permitted));
         // a process with the same number in another container has something else there
         identity.token.store(token() ^ 2, Ordering::Relaxed);
-        assert!(!identity.is_readable());
+        assert!(!identity.lets_read_memory());
     }
 
     #[test]

@@ -116,6 +116,7 @@ impl Rings {
         }
         let (size, me) = (team.size(), team.me());
         let each = to_u32(BUFFERS) * (size - 1);
+        // buffers begin and end with lines
         let stride = (capacity + SPARE).next_multiple_of(LINE);
         let buffers_at = (size as usize * size_of::<Ring<CELLS>>()).next_multiple_of(LINE);
         // rings carry lengths of 32 bits; longer elements go by MPI

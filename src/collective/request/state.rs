@@ -135,7 +135,8 @@ impl State {
     /// for the node always starts: neighbors there wait for it.
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
-        // a start that is refused leaves all as it was
+        // a start that is refused leaves all as it was; one executor for near processes serves all
+        // fields, and those of forwarded fields take no numbers
         if let ([first, _, ..], None) = (&self.leases[..], &self.verification) {
             first.executor.has_numbers(1)?;
         }

@@ -300,7 +300,8 @@ fn preferred(number: u64, bytes: usize) -> usize {
     if bytes <= LONGEST_IN_TURN { to_usize(number % 2) } else { 0 }
 }
 
-/// The location of an address, in cache lines from the beginning of a segment.
+/// The location of an address, in cache lines from the beginning of a segment: all that has one
+/// begins with a line.
 #[inline]
 fn location(segment: &Segment, at: *const u8) -> u32 {
     to_u32(segment.position(at) / LINE)

@@ -113,7 +113,7 @@ impl Wish {
         unsafe { front.write_bytes(0, self.sources.len() * of_source) };
         head.size(me).store(to_u32(self.large_buffer / PAGE), Ordering::Relaxed);
         for (k, &(_, member)) in self.sources.iter().enumerate() {
-            let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).owner().is_readable());
+            let reads = self.copied != Copied::Never && segment.once(member, || head.doorbell(member).owner().lets_read_memory());
             let rings = location(segment, front.wrapping_add(k * of_source));
             head.rings(me, member).store(rings | if reads { READS } else { 0 }, Ordering::Relaxed);
         }
