@@ -51,9 +51,8 @@ impl<K: PartialEq + Send, V: Copy + Send> Memory<K, V> {
 
 /// Returns what process 0 remembers, or finds in its file by `read`, and whether this program has
 /// measured it ([`Origin::Measured`]) or an earlier one ([`Origin::Kept`]). The same on all
-/// processes, which remember it, too. `to_words` and `from_words` convert it. Collective: a
-/// broadcast.
-pub fn look_up<K: PartialEq + Clone + Send, V: Copy + Send, const N: usize>(
+/// processes. `to_words` and `from_words` convert it. Collective: a broadcast.
+pub fn look_up<K: PartialEq + Send, V: Copy + Send, const N: usize>(
     comm: &Comm,
     memory: &Memory<K, (V, Origin)>,
     key: &K,
@@ -68,11 +67,7 @@ pub fn look_up<K: PartialEq + Clone + Send, V: Copy + Send, const N: usize>(
         };
         Ok(known.map(|(value, origin)| (to_words(value), origin)))
     };
-    let found = told(comm, look)?.map(|(words, origin)| (from_words(words), origin));
-    if let Some(found) = found {
-        memory.remember(key.clone(), found)?;
-    }
-    Ok(found)
+    Ok(told(comm, look)?.map(|(words, origin)| (from_words(words), origin)))
 }
 
 /// Where what is told to others comes from, as words from 1; 0 stands for nothing.

@@ -98,8 +98,8 @@ pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
     if !counts && known.is_none() {
         log::info!("measured LogGP parameters do not count: {}", parameters.to_string().replace('\n', "; "));
     }
-    if other_node && known.is_none() {
-        if counts && comm.rank()? == 0 {
+    if other_node {
+        if counts && known.is_none() && comm.rank()? == 0 {
             kept::write_file(place.file(), KEPT, &place.text(&parameters));
         }
         // what cannot be right is not measured again

@@ -105,6 +105,9 @@ pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
         |words| Times::from_numbers(words.map(f64::from_bits)),
     )?;
     if let Some(found) = found {
+        if comm.rank()? == 0 {
+            MEMORY.remember(key, found)?;
+        }
         return Ok(Some(found).filter(|(times, _)| times.is_plausible()));
     }
     let times = between(comm, peer, notice)?.map_or(Times::UNKNOWN, |times| times.rounded());
@@ -112,11 +115,13 @@ pub fn learn(comm: &Comm, first: u32, notice: Notice) -> Result<Option<Found>> {
     if !counts {
         log::info!("measured times of puts do not count: {:?}", times.numbers());
     }
-    if counts && comm.rank()? == 0 {
-        kept::write_file(Times::file(&place, way), KEPT, &times.text(&place, way));
+    if comm.rank()? == 0 {
+        if counts {
+            kept::write_file(Times::file(&place, way), KEPT, &times.text(&place, way));
+        }
+        // what could not be measured is not measured again
+        MEMORY.remember(key, (times, Origin::Measured))?;
     }
-    // what could not be measured is not measured again
-    MEMORY.remember(key, (times, Origin::Measured))?;
     Ok(counts.then_some((times, Origin::Measured)))
 }
 
