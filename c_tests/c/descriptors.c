@@ -95,7 +95,7 @@ static void one_after_the_other(int count) {
    and are through when the neighborhood goes; or, if some wait `late`, afterwards */
 static void crowded(int count, int late) {
   enum { STARTS = 12 };
-  int *send = calloc(LONG, sizeof *send), *recv = calloc(STARTS * LONG, sizeof *recv), most = 0, before = 0;
+  int *send = calloc(LONG, sizeof *send), *recv = calloc(STARTS * LONG, sizeof *recv), most = 0;
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size;
   MPI_Comm comm = test_duplicate();
   for (int number = 0; number < count; number++) {
@@ -110,10 +110,11 @@ static void crowded(int count, int late) {
     for (int k = 0; k < STARTS; k++)
       for (int i = 0; i < LONG; i++) wrong += recv[k * LONG + i] != left + number + i;
     CHECK(wrong == 0, "neighborhood %d: %d ints are wrong", number, wrong);
-    if (number == 2) before = mappings();
     if (mappings() > most) most = mappings();
   }
-  CHECK(most <= before, "%d mappings, and %d before", most, before);
+  /* that of the last two, of one whose last messages MPI is still completing, and the one through
+     which set calls agree */
+  CHECK(most <= 4, "%d mappings", most);
   MPI_Comm_free(&comm);
   free(send), free(recv);
 }
