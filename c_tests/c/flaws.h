@@ -3,24 +3,21 @@
 #define FLAWS_H
 #include "test.h"
 
-/* true for Open MPI 5 and later, whose MPI_Win_test ends epochs too early */
-static inline int is_open_mpi_5(void) {
+/* the first number behind `name` in what the MPI says of its version; 0 if that lacks the name */
+static inline int version_behind(const char *name) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;
   MPI_Get_library_version(version, &length);
-  const char *open_mpi = strstr(version, "Open MPI v");
-  return open_mpi && atoi(open_mpi + strlen("Open MPI v")) >= 5;
+  const char *at = strstr(version, name);
+  return at ? atoi(at + strlen(name)) : 0;
 }
+
+/* true for Open MPI 5 and later, whose MPI_Win_test ends epochs too early */
+static inline int is_open_mpi_5(void) { return version_behind("Open MPI v") >= 5; }
 
 /* true for MPICH 5 and later, which writes a file at the first message of a communicator, and dies
    of it under a low limit on file sizes */
-static inline int is_mpich_5(void) {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length;
-  MPI_Get_library_version(version, &length);
-  const char *mpich = strstr(version, "MPICH Version:");
-  return mpich && atoi(mpich + strlen("MPICH Version:")) >= 5;
-}
+static inline int is_mpich_5(void) { return version_behind("MPICH Version:") >= 5; }
 
 /* true for an MPICH over UCX, whose MPI_Win_complete returns too early */
 static inline int is_mpich_over_ucx(void) {
