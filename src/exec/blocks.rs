@@ -394,30 +394,30 @@ pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
 /// memory.
 #[inline(always)]
 pub fn in_one_piece(blocks: &[MessageBlock]) -> Option<*mut u8> {
-    let mut run = Stretch::EMPTY;
+    let mut stretch = Stretch::EMPTY;
     for block in blocks {
-        if let Some(Stretch { bytes: 1.., .. }) = run.add(block.in_place()?, block.bytes) {
+        if let Some(Stretch { bytes: 1.., .. }) = stretch.add(block.in_place()?, block.bytes) {
             return None;
         }
     }
-    Some(run.at)
+    Some(stretch.at)
 }
 
 /// Returns the bytes of the longest run that packing a message copies at once; `usize::MAX` if only
 /// MPI can pack it.
 pub fn longest_run(blocks: &[MessageBlock]) -> usize {
-    let (mut run, mut longest) = (Stretch::EMPTY, 0);
+    let (mut stretch, mut longest) = (Stretch::EMPTY, 0);
     for block in blocks {
         let (ended, inner) = match (block.in_place(), &block.packing) {
-            (Some(at), _) => (run.add(at, block.bytes), 0),
+            (Some(at), _) => (stretch.add(at, block.bytes), 0),
             (None, BlockPacking::Layout(layout) | BlockPacking::Part(layout, _)) => {
-                (Some(std::mem::replace(&mut run, Stretch::EMPTY)), layout.longest_run())
+                (Some(std::mem::replace(&mut stretch, Stretch::EMPTY)), layout.longest_run())
             }
             (None, _) => return usize::MAX,
         };
-        longest = longest.max(inner).max(ended.map_or(0, |run| run.bytes));
+        longest = longest.max(inner).max(ended.map_or(0, |stretch| stretch.bytes));
     }
-    longest.max(run.bytes)
+    longest.max(stretch.bytes)
 }
 
 /// Returns the total length of those blocks that are packed into a staging buffer before MPI sends
@@ -435,7 +435,7 @@ struct Stretch {
 impl Stretch {
     const EMPTY: Stretch = Stretch { at: std::ptr::null_mut(), bytes: 0 };
 
-    /// Adds a block if its bytes follow. Else returns what the run was, and begins with the block.
+    /// Adds a block if its bytes follow. Else returns the stretch, and begins with the block.
     #[inline(always)]
     fn add(&mut self, at: *mut u8, bytes: usize) -> Option<Stretch> {
         if self.at.wrapping_add(self.bytes) == at {
@@ -445,7 +445,7 @@ impl Stretch {
         Some(std::mem::replace(self, Stretch { at, bytes }))
     }
 
-    /// Packs the run. Returns where the message goes on.
+    /// Packs the stretch. Returns where the message goes on.
     ///
     /// # Safety
     /// As for `MessageBlock::pack`.
@@ -456,7 +456,7 @@ impl Stretch {
         into.wrapping_add(self.bytes)
     }
 
-    /// Unpacks the run. Returns where the message goes on.
+    /// Unpacks the stretch. Returns where the message goes on.
     ///
     /// # Safety
     /// As for `MessageBlock::unpack`.
@@ -474,18 +474,18 @@ impl Stretch {
 /// The blocks must be readable, and `into` writable for the bytes of all.
 #[inline(always)]
 pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopback) -> Result<()> {
-    let (mut run, mut left) = (Stretch::EMPTY, blocks);
+    let (mut stretch, mut left) = (Stretch::EMPTY, blocks);
     while let [block, rest @ ..] = left {
         left = rest;
         // SAFETY: the caller vouches for both ends.
         unsafe {
             if let Some(at) = block.in_place() {
-                if let Some(run) = run.add(at, block.bytes) {
-                    into = run.pack(into);
+                if let Some(stretch) = stretch.add(at, block.bytes) {
+                    into = stretch.pack(into);
                 }
                 continue;
             }
-            into = std::mem::replace(&mut run, Stretch::EMPTY).pack(into);
+            into = std::mem::replace(&mut stretch, Stretch::EMPTY).pack(into);
             if let [next, others @ ..] = rest
                 && block.pack_with(next, into)
             {
@@ -498,7 +498,7 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
         into = into.wrapping_add(block.bytes);
     }
     // SAFETY: as above.
-    unsafe { run.pack(into) };
+    unsafe { stretch.pack(into) };
     Ok(())
 }
 
@@ -509,18 +509,18 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
 /// The blocks must be writable, and `from` readable for the bytes of all.
 #[inline(always)]
 pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
-    let (mut done, mut run, mut left) = (Ok(()), Stretch::EMPTY, blocks);
+    let (mut done, mut stretch, mut left) = (Ok(()), Stretch::EMPTY, blocks);
     while let [block, rest @ ..] = left {
         left = rest;
         // SAFETY: the caller vouches for both ends.
         unsafe {
             if let Some(at) = block.in_place() {
-                if let Some(run) = run.add(at, block.bytes) {
-                    from = run.unpack(from);
+                if let Some(stretch) = stretch.add(at, block.bytes) {
+                    from = stretch.unpack(from);
                 }
                 continue;
             }
-            from = std::mem::replace(&mut run, Stretch::EMPTY).unpack(from);
+            from = std::mem::replace(&mut stretch, Stretch::EMPTY).unpack(from);
             if let [next, others @ ..] = rest
                 && block.unpack_with(next, from)
             {
@@ -534,7 +534,7 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
         from = from.wrapping_add(block.bytes);
     }
     // SAFETY: as above.
-    unsafe { run.unpack(from) };
+    unsafe { stretch.unpack(from) };
     done
 }
 

@@ -79,15 +79,15 @@ pub struct Folding {
 
 impl Folding {
     pub fn new(combine: Combine, origins: &[Origin]) -> Folding {
-        let links = (0..).zip(origins).map(|(source, &origin)| ChainEntry { source, origin, offset: 0 });
-        let chain: Vec<ChainEntry> = links.filter(|link| link.origin != Origin::Nowhere).collect();
+        let entries = (0..).zip(origins).map(|(source, &origin)| ChainEntry { source, origin, offset: 0 });
+        let chain: Vec<ChainEntry> = entries.filter(|entry| entry.origin != Origin::Nowhere).collect();
         let mut of_source = vec![None; origins.len()];
-        for (position, link) in (0..).zip(&chain) {
-            of_source[link.source as usize] = Some(position);
+        for (position, entry) in (0..).zip(&chain) {
+            of_source[entry.source as usize] = Some(position);
         }
         let operand = match combine {
             Combine::Reduce(_) => Operand::Result(Reduction::new()),
-            Combine::Accumulate(_) => Operand::Places(Accumulation::new(chain.iter().map(|link| link.source))),
+            Combine::Accumulate(_) => Operand::Places(Accumulation::new(chain.iter().map(|entry| entry.source))),
         };
         Folding {
             order: combine.order(),
@@ -184,7 +184,7 @@ impl Folding {
             let result = (!self.chain.is_empty()).then_some(Block::Output(0));
             return refuse(devices, buffers, sent.chain(result), no_reduction);
         }
-        refuse(devices, buffers, self.chain.iter().map(|link| Block::Output(link.source)), no_reduction)?;
+        refuse(devices, buffers, self.chain.iter().map(|entry| Block::Output(entry.source)), no_reduction)?;
         for own_block in &mut self.own {
             if own_block.block.is_on_device(devices)? {
                 own_block.way = Packing::Message;

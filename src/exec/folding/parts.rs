@@ -15,7 +15,7 @@ use crate::schedule::FoldOrder;
 impl Folding {
     /// The blocks of a peer: their positions, and where they are in its message.
     fn of_peer(&self, peer: u32) -> impl Iterator<Item = (usize, ChainEntry)> + '_ {
-        self.chain.iter().copied().enumerate().filter(move |(_, link)| link.origin == Origin::Peer(peer))
+        self.chain.iter().copied().enumerate().filter(move |(_, entry)| entry.origin == Origin::Peer(peer))
     }
 
     /// True if the blocks of a peer can be combined in parts whose lengths are multiples of `unit`
@@ -23,19 +23,19 @@ impl Folding {
     /// between them.
     pub fn takes_parts_of(&self, peer: u32, unit: usize) -> bool {
         let mut previous: Option<(usize, usize)> = None;
-        for (position, link) in self.of_peer(peer) {
+        for (position, entry) in self.of_peer(peer) {
             let size = match &self.operand {
                 Operand::Result(reduction) => reduction.element_in_place(),
                 Operand::Places(accumulation) => accumulation.element(position),
             };
-            if !size.is_some_and(|size| unit.is_multiple_of(size) && link.offset.is_multiple_of(size)) {
+            if !size.is_some_and(|size| unit.is_multiple_of(size) && entry.offset.is_multiple_of(size)) {
                 return false;
             }
-            let follows = |(before, offset)| offset <= link.offset && (self.order == FoldOrder::Any || before + 1 == position);
+            let follows = |(before, offset)| offset <= entry.offset && (self.order == FoldOrder::Any || before + 1 == position);
             if !previous.is_none_or(follows) {
                 return false;
             }
-            previous = Some((position, link.offset));
+            previous = Some((position, entry.offset));
         }
         previous.is_some()
     }
@@ -58,7 +58,7 @@ impl Folding {
     /// Returns where the block comes from whose turn it is; `None` if any block may be next.
     pub fn next_origin(&self) -> Option<Origin> {
         match self.order {
-            FoldOrder::Source => self.chain.get(self.next).map(|link| link.origin),
+            FoldOrder::Source => self.chain.get(self.next).map(|entry| entry.origin),
             FoldOrder::Any => None,
         }
     }

@@ -26,7 +26,10 @@ fn folding(
     of_source: &[(u32, u32)],
     self_edges: &[(u32, u32)],
 ) -> Option<(Box<Folding>, Arc<Comm>)> {
-    let OwnEdges::Combined(combine, self_comm) = own else { return None };
+    let (combine, self_comm) = match own {
+        OwnEdges::Combined(combine, self_comm) => (combine, self_comm),
+        OwnEdges::Left | OwnEdges::Copied => return None,
+    };
     let mut origins = vec![Origin::Nowhere; sources];
     of_source.iter().for_each(|&(source, message)| origins[source as usize] = Origin::Peer(message));
     (0..).zip(self_edges).for_each(|(k, &(_, source))| origins[source as usize] = Origin::Own(k));
