@@ -4,10 +4,12 @@
    others prints what its call returned; none may wait for ever. TEST_SAID is an empty file, by
    which they know when all of them have. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -58,6 +60,43 @@ static int steps_left;
 
 static void count_step(void) {
   if (steps_left && --steps_left == 0) wait_for(0.1), end_now();
+}
+
+/* the victim's number, 0 unless it ends while another process looks at the processes of the node:
+   when that has seen it, and opens the file of its environment */
+static pid_t seen;
+
+int open64(const char *path, int flags, ...) {
+  static int (*next)(const char *, int, ...);
+  if (next == NULL) *(void **)&next = dlsym(RTLD_NEXT, "open64");
+  va_list more;
+  va_start(more, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  char victim[64];
+  snprintf(victim, sizeof victim, "/proc/%d/environ", (int)seen);
+  if (seen != 0 && !strcmp(path, victim)) {
+    kill(seen, SIGUSR1);
+    while (kill(seen, 0) == 0) usleep(1000);
+    seen = 0;
+  }
+  return next(path, flags, mode);
+}
+
+static void end_on_signal(int signal) {
+  (void)signal;
+  end_now();
+}
+
+/* process 0 ends the victim when it reads its environment */
+static void end_when_seen(void) {
+  pid_t victim = getpid();
+  MPI_Bcast(&victim, sizeof victim, MPI_BYTE, VICTIM, MPI_COMM_WORLD);
+  if (test_rank == 0) seen = victim;
+  if (test_rank == VICTIM) {
+    signal(SIGUSR1, end_on_signal);
+    for (;;) pause();
+  }
 }
 
 static int fails(MPI_Datatype type) {
@@ -722,6 +761,7 @@ int main(int argc, char **argv) {
   }
   if (!strncmp(what, "window", 6) && !is("window_first")) OK(window_calls(100, 1));
   MPI_Barrier(MPI_COMM_WORLD);
+  if (is("exchange_seen")) end_when_seen();
   if (victim) {
     /* the others wait by then, or begin to */
     wait_for(getenv("TEST_AT_ONCE") ? 0 : 0.3);
@@ -763,7 +803,7 @@ int main(int argc, char **argv) {
     code = accumulate(LONG);
   } else if (is("requests") || is("requests_begun")) code = ialltoall(LONG);
   else if (is("requests_failed")) code = failed_list();
-  else if (is("exchange") || is("exchange_later")) code = exchange(SHORT, 0);
+  else if (is("exchange") || is("exchange_seen") || is("exchange_later")) code = exchange(SHORT, 0);
   else if (is("exchange_long") || is("exchange_midway")) code = exchange(LONG, 0);
   else if (is("plan")) code = plan_run(1);
   else if (is("planned")) {

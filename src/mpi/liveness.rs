@@ -274,6 +274,11 @@ impl Told {
     }
 }
 
+/// True if a file of `/proc` could not be read because its process has ended.
+fn is_gone(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
+}
+
 /// Processes by their ranks.
 type Found = HashMap<u32, Vec<Process>>;
 
@@ -294,7 +299,7 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
     for number in numbers {
         match Stat::of(number) {
             Ok(stat) => drop(all.insert(number, stat)),
-            Err(e) => readable &= e.kind() == ErrorKind::NotFound || e.raw_os_error() == Some(libc::ESRCH),
+            Err(error) => readable &= is_gone(&error),
         }
     }
     // the launcher is the first ancestor outside of the job; the unreadable first process of a
@@ -325,8 +330,9 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
                 }
                 theirs
             }
-            Err(_) => {
-                readable &= !below;
+            Err(error) => {
+                // one that has ended since its state was read
+                readable &= !below || is_gone(&error);
                 None
             }
         };
