@@ -1,8 +1,12 @@
 /* Several threads at a time: each has a communicator of its own, all have messages and exchanges
-   under way, and each completes its own lists. */
+   under way, and each completes its own lists; and one of them starts an exchange that another one
+   keeps from going on until it has completed its own. */
+#define _DEFAULT_SOURCE /* usleep */
 #include "preload.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 enum { THREADS = 2, ROUNDS = 60 };
 
@@ -39,6 +43,46 @@ static void *work(void *argument) {
   return NULL;
 }
 
+/* how far the two are: the first one is in the midst of its call; the second one's has ended */
+static atomic_int called, completed;
+static MPI_Datatype unknown;
+static int in_time;
+
+/* called by the library for a datatype that it does not know, within the first one's call */
+int MPI_Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner) {
+  if (type == unknown && !atomic_exchange(&called, 1)) {
+    for (double end = MPI_Wtime() + 10; !atomic_load(&completed) && MPI_Wtime() < end;) usleep(1000);
+    in_time = atomic_load(&completed);
+  }
+  return PMPI_Type_get_envelope(type, integers, addresses, types, combiner);
+}
+
+static void *complete(void *argument) {
+  for (double end = MPI_Wtime() + 10; !atomic_load(&called) && MPI_Wtime() < end;) usleep(1000);
+  int code = MPI_Wait(argument, MPI_STATUS_IGNORE);
+  atomic_store(&completed, 1);
+  return (void *)(intptr_t)code;
+}
+
+/* the first one waits for the second one, which has nothing to do with its request */
+static void held_up(void) {
+  int out[4] = {1, 2, 3, 4}, in[4], other_out[2] = {test_rank, test_rank}, other_in[2] = {-1, -1};
+  MPI_Request request, other;
+  pthread_t thread;
+  void *code;
+  OK(MPI_Type_contiguous(2, MPI_INT, &unknown));
+  OK(MPI_Type_commit(&unknown));
+  OK(MPI_Ineighbor_alltoall(other_out, 1, MPI_INT, other_in, 1, MPI_INT, comms[1], &other));
+  pthread_create(&thread, NULL, complete, &other);
+  OK(MPI_Ineighbor_alltoall(out, 1, unknown, in, 1, unknown, comms[0], &request));
+  CHECK(atomic_load(&called), "the library has not asked about the datatype");
+  CHECK(in_time, "the other thread's request has not been completed");
+  pthread_join(thread, &code);
+  CHECK((intptr_t)code == MPI_SUCCESS && other_in[0] == left && other_in[1] == right, "%d %d", other_in[0], other_in[1]);
+  OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  OK(MPI_Type_free(&unknown));
+}
+
 int main(int argc, char **argv) {
   int provided, periodic = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -51,6 +95,7 @@ int main(int argc, char **argv) {
   for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   for (int i = 0; i < THREADS; i++) CHECK(failures[i] == 0, "thread %d: %d failures", i, failures[i]);
+  held_up();
   for (int i = 0; i < THREADS; i++) OK(MPI_Comm_free(&comms[i]));
   return test_finish();
 }

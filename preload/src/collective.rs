@@ -80,7 +80,7 @@ pub unsafe fn request(
         return native();
     };
     let start = || {
-        let mut table = requests::table();
+        let _inside = guard::enter();
         let stand_in = StandIn::new()?;
         let begin = settings::get().counts.then(Instant::now);
         let mut mine = std::ptr::null_mut();
@@ -96,7 +96,7 @@ pub unsafe fn request(
             calls::started(function, mode, &state, bytes, spent.unwrap_or_default());
         }
         // SAFETY: a request that has just been made; the program's variable.
-        unsafe { request.write(table.insert(stand_in, mine, (function, mode), bytes, state)) };
+        unsafe { request.write(requests::insert(stand_in, mine, (function, mode), bytes, state)) };
         Ok(())
     };
     let code = start().err().unwrap_or(SUCCESS);

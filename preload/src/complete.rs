@@ -15,7 +15,7 @@ use crate::constants::RSMPI_REQUEST_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::interpose::interpose;
 use crate::next::next;
-use crate::requests::{self, Failure, Progress, Table};
+use crate::requests::{self, Failure, Ours, Progress};
 
 unsafe extern "C" {
     fn mpixp_empty_status(status: *mut MPI_Status, with_error: c_int) -> c_int;
@@ -29,8 +29,8 @@ struct List {
     requests: *mut MPI_Request,
     /// The MPI's requests, at the same indices.
     native: Vec<MPI_Request>,
-    /// Indices of our requests.
-    ours: Vec<usize>,
+    /// Our requests with their indices.
+    ours: Vec<(usize, Ours)>,
 }
 
 impl List {
@@ -44,14 +44,12 @@ impl List {
         }
         // SAFETY: the caller vouches for the array.
         let all = unsafe { std::slice::from_raw_parts(requests, to_usize(count)) };
-        let table = requests::table();
-        let ours: Vec<usize> = (0..all.len()).filter(|&i| table.has(all[i])).collect();
-        drop(table);
+        let ours = requests::find_all(all);
         if ours.is_empty() {
             return None;
         }
         let mut native = all.to_vec();
-        for &i in &ours {
+        for &(i, _) in &ours {
             native[i] = null();
         }
         Some(List { requests, native, ours })
@@ -63,11 +61,6 @@ impl List {
         unsafe { self.requests.add(i) }
     }
 
-    fn handle(&self, i: usize) -> MPI_Request {
-        // SAFETY: the array has this entry.
-        unsafe { *self.place(i) }
-    }
-
     fn count(&self) -> c_int {
         to_int::<c_int>(self.native.len())
     }
@@ -76,7 +69,7 @@ impl List {
     fn write_back(&self) {
         let mut ours = self.ours.iter().peekable();
         for (i, &request) in self.native.iter().enumerate() {
-            if ours.next_if(|&&o| o == i).is_none() {
+            if ours.next_if(|&&(o, _)| o == i).is_none() {
                 // SAFETY: the array has this entry.
                 unsafe { self.place(i).write(request) };
             }
@@ -88,11 +81,11 @@ impl List {
         self.native.iter().any(|&request| request != null())
     }
 
-    /// Makes progress on our requests; returns the index of a complete one. Sets `active` if any is
-    /// active.
-    fn first_complete(&self, table: &mut Table, active: &mut bool) -> Option<usize> {
+    /// Makes progress on our requests; returns a complete one with its index. Sets `active` if any
+    /// is active.
+    fn first_complete(&self, active: &mut bool) -> Option<&(usize, Ours)> {
         *active = false;
-        self.ours.iter().copied().find(|&i| match table.progress(self.handle(i)) {
+        self.ours.iter().find(|(_, request)| match request.progress() {
             Progress::Inactive => false,
             Progress::Pending => {
                 *active = true;
@@ -103,9 +96,9 @@ impl List {
     }
 
     /// Makes progress on our requests; returns true if none is pending.
-    fn all_complete(&self, table: &mut Table) -> bool {
+    fn all_complete(&self) -> bool {
         // no short circuit: every request makes progress
-        self.ours.iter().filter(|&&i| matches!(table.progress(self.handle(i)), Progress::Pending)).count() == 0
+        self.ours.iter().filter(|(_, request)| matches!(request.progress(), Progress::Pending)).count() == 0
     }
 
     /// Completes all our requests, and returns the first error. If there is one, of ours or in
@@ -114,13 +107,13 @@ impl List {
     ///
     /// # Safety
     /// `statuses` must be as long as the list, or the MPI's way to ask for none.
-    unsafe fn settle_all(&self, table: &mut Table, statuses: *mut MPI_Status, code: c_int) -> Option<Failure> {
+    unsafe fn settle_all(&self, statuses: *mut MPI_Status, code: c_int) -> Option<Failure> {
         let mut first = None;
-        for &i in &self.ours {
+        for (i, request) in &self.ours {
             // SAFETY: the program's array, and statuses that the caller vouches for; a null pointer
             // is only compared.
             unsafe {
-                let failure = table.settle(self.place(i));
+                let failure = request.settle(self.place(*i));
                 if first.is_none() && failure.is_some() && code == SUCCESS {
                     (0..self.count()).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
                 }
@@ -128,7 +121,7 @@ impl List {
                 if first.is_some() || code != SUCCESS {
                     // MPICH leaves the fields of the null requests in their places as they are
                     let class = failure.map_or(SUCCESS, |failure| failure.class);
-                    set_error(mpixp_status(statuses, to_int::<c_int>(i)), class);
+                    set_error(mpixp_status(statuses, to_int::<c_int>(*i)), class);
                 }
             }
         }
@@ -167,19 +160,16 @@ fn is_in_status(code: c_int) -> bool {
     code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed()
 }
 
-/// The error of a call that is not allowed with our requests.
-fn refused(request: MPI_Request, class: c_int) -> c_int {
-    let comm = requests::table().comm(request);
-    told(Some(Failure { class, comm }))
-}
-
-/// True if a request is ours.
+/// The request that is to be completed, started or freed, if it is ours.
 ///
 /// # Safety
 /// `request` must point to a request, or be null.
-unsafe fn is_ours(request: *const MPI_Request) -> bool {
+unsafe fn ours(request: *const MPI_Request) -> Option<Ours> {
+    if requests::none() || request.is_null() {
+        return None;
+    }
     // SAFETY: the caller vouches for the pointer.
-    !requests::none() && !request.is_null() && requests::table().has(unsafe { *request })
+    requests::find(unsafe { *request })
 }
 
 /// `MPI_Wait`.
@@ -187,38 +177,26 @@ unsafe fn is_ours(request: *const MPI_Request) -> bool {
 /// # Safety
 /// As for the MPI function. This holds for all functions here.
 pub unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status, native: impl FnOnce() -> c_int) -> c_int {
-    let mut flag = 0;
     let mut backoff = Backoff::new(Pace::UNSURE);
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        if !is_ours(request) {
-            return native();
-        }
-        loop {
-            let code = test_ours(request, &mut flag, status);
-            if flag != 0 || code != SUCCESS {
-                return code;
-            }
+        let Some(ours) = ours(request) else { return native() };
+        while matches!(ours.progress(), Progress::Pending) {
             backoff.snooze();
         }
+        complete(ours, request, status)
     }
 }
 
-/// `MPI_Test` of one of our requests.
-unsafe fn test_ours(request: *mut MPI_Request, flag: &mut c_int, status: *mut MPI_Status) -> c_int {
-    let failure = {
-        let mut table = requests::table();
-        // SAFETY: the caller vouches for the pointers.
-        unsafe {
-            if matches!(table.progress(*request), Progress::Pending) {
-                *flag = 0;
-                return SUCCESS;
-            }
-            *flag = 1;
-            mpixp_empty_status(status, 0);
-            table.settle(request)
-        }
+/// Ends a call that has found one of our requests complete or inactive.
+unsafe fn complete(ours: Ours, request: *mut MPI_Request, status: *mut MPI_Status) -> c_int {
+    // SAFETY: the caller vouches for the pointers.
+    let failure = unsafe {
+        mpixp_empty_status(status, 0);
+        ours.settle(request)
     };
+    // the error handler need not return
+    drop(ours);
     told(failure)
 }
 
@@ -230,7 +208,15 @@ pub unsafe fn test(
     native: impl FnOnce() -> c_int,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { if is_ours(request) { test_ours(request, &mut *flag, status) } else { native() } }
+    unsafe {
+        let Some(ours) = ours(request) else { return native() };
+        if matches!(ours.progress(), Progress::Pending) {
+            *flag = 0;
+            return SUCCESS;
+        }
+        *flag = 1;
+        complete(ours, request, status)
+    }
 }
 
 /// `MPI_Request_get_status`.
@@ -242,10 +228,8 @@ pub unsafe fn get_status(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        if !is_ours(&request) {
-            return native();
-        }
-        let pending = matches!(requests::table().progress(request), Progress::Pending);
+        let Some(ours) = ours(&request) else { return native() };
+        let pending = matches!(ours.progress(), Progress::Pending);
         *flag = (!pending).into();
         if !pending {
             mpixp_empty_status(status, 0);
@@ -267,7 +251,7 @@ pub unsafe fn waitall(
             return native();
         };
         let mut backoff = Backoff::new(Pace::UNSURE);
-        while !list.all_complete(&mut requests::table()) {
+        while !list.all_complete() {
             backoff.snooze();
         }
         // statuses of null requests are empty
@@ -276,7 +260,8 @@ pub unsafe fn waitall(
         if code != SUCCESS && !is_in_status(code) {
             return code;
         }
-        let failure = list.settle_all(&mut requests::table(), statuses, code);
+        let failure = list.settle_all(statuses, code);
+        drop(list);
         if code == SUCCESS { told_in_status(failure) } else { code }
     }
 }
@@ -295,7 +280,7 @@ pub unsafe fn testall(
             return native();
         };
         *flag = 0;
-        if !list.all_complete(&mut requests::table()) {
+        if !list.all_complete() {
             return SUCCESS;
         }
         let testall = next!(MPI_Testall: fn(c_int, *mut MPI_Request, *mut c_int, *mut MPI_Status));
@@ -304,25 +289,22 @@ pub unsafe fn testall(
         if !is_in_status(code) && (code != SUCCESS || *flag == 0) {
             return code;
         }
-        let failure = list.settle_all(&mut requests::table(), statuses, code);
+        let failure = list.settle_all(statuses, code);
+        drop(list);
         if code == SUCCESS { told_in_status(failure) } else { code }
     }
 }
 
-/// Polls a list once: `MPI_Testany`.
-unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut MPI_Status) -> c_int {
+/// Polls a list once: `MPI_Testany`. Returns the MPI's code and the failure of a request of ours.
+unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut MPI_Status) -> (c_int, Option<Failure>) {
     let mut active = false;
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        let mut table = requests::table();
-        if let Some(i) = list.first_complete(&mut table, &mut active) {
-            (*index, *flag) = (to_int::<c_int>(i), 1);
+        if let Some((i, request)) = list.first_complete(&mut active) {
+            (*index, *flag) = (to_int::<c_int>(*i), 1);
             mpixp_empty_status(status, 0);
-            let failure = table.settle(list.place(i));
-            drop(table);
-            return told(failure);
+            return (SUCCESS, request.settle(list.place(*i)));
         }
-        drop(table);
         let testany = next!(MPI_Testany: fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status));
         let code = testany(list.count(), list.native.as_mut_ptr(), index, flag, status);
         list.write_back();
@@ -330,7 +312,7 @@ unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut
         if code == SUCCESS && *flag != 0 && *index == mpi_sys::RSMPI_UNDEFINED && active {
             *flag = 0;
         }
-        code
+        (code, None)
     }
 }
 
@@ -345,18 +327,17 @@ pub unsafe fn testany(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        match List::new(count, requests) {
-            None => native(),
-            Some(mut list) => {
-                // an MPI that fails need not write it
-                *flag = 0;
-                let code = any(&mut list, index, &mut *flag, status);
-                if *flag == 0 {
-                    *index = mpi_sys::RSMPI_UNDEFINED;
-                }
-                code
-            }
+        let Some(mut list) = List::new(count, requests) else {
+            return native();
+        };
+        // an MPI that fails need not write it
+        *flag = 0;
+        let (code, failure) = any(&mut list, index, &mut *flag, status);
+        if *flag == 0 {
+            *index = mpi_sys::RSMPI_UNDEFINED;
         }
+        drop(list);
+        if code == SUCCESS { told(failure) } else { code }
     }
 }
 
@@ -378,17 +359,27 @@ pub unsafe fn waitany(
         let mut backoff = Backoff::new(Pace::UNSURE);
         loop {
             let mut flag = 0;
-            let code = any(&mut list, index, &mut flag, status);
-            if code != SUCCESS || flag != 0 {
+            let (code, failure) = any(&mut list, index, &mut flag, status);
+            if code != SUCCESS {
                 return code;
+            }
+            if flag != 0 {
+                drop(list);
+                return told(failure);
             }
             backoff.snooze();
         }
     }
 }
 
-/// Polls a list once: `MPI_Testsome`.
-unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statuses: *mut MPI_Status) -> c_int {
+/// Polls a list once: `MPI_Testsome`. Returns the MPI's code and the first failure of a request of
+/// ours.
+unsafe fn some(
+    list: &mut List,
+    outcount: &mut c_int,
+    indices: *mut c_int,
+    statuses: *mut MPI_Status,
+) -> (c_int, Option<Failure>) {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         let testsome = next!(MPI_Testsome: fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status));
@@ -398,20 +389,19 @@ unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statu
             code = testsome(list.count(), list.native.as_mut_ptr(), outcount, indices, statuses);
             list.write_back();
             if code != SUCCESS && !is_in_status(code) {
-                return code;
+                return (code, None);
             }
         }
-        let mut table = requests::table();
         let (mut told_of, mut pending, mut first) = ((*outcount).max(0), false, None);
-        for &i in &list.ours {
-            match table.progress(list.handle(i)) {
+        for (i, request) in &list.ours {
+            match request.progress() {
                 Progress::Inactive => (),
                 Progress::Pending => pending = true,
                 Progress::Complete => {
-                    indices.add(to_usize(told_of)).write(to_int::<c_int>(i));
+                    indices.add(to_usize(told_of)).write(to_int::<c_int>(*i));
                     let status = mpixp_status(statuses, told_of);
                     mpixp_empty_status(status, 1);
-                    if let Some(failure) = table.settle(list.place(i)) {
+                    if let Some(failure) = request.settle(list.place(*i)) {
                         if first.is_none() && code == SUCCESS {
                             (0..told_of).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
                         }
@@ -422,11 +412,10 @@ unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statu
                 }
             }
         }
-        drop(table);
         if pending || told_of > 0 {
             *outcount = told_of;
         }
-        if code == SUCCESS { told_in_status(first) } else { code }
+        (code, first)
     }
 }
 
@@ -441,10 +430,12 @@ pub unsafe fn testsome(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        match List::new(count, requests) {
-            None => native(),
-            Some(mut list) => some(&mut list, &mut *outcount, indices, statuses),
-        }
+        let Some(mut list) = List::new(count, requests) else {
+            return native();
+        };
+        let (code, failure) = some(&mut list, &mut *outcount, indices, statuses);
+        drop(list);
+        if code == SUCCESS { told_in_status(failure) } else { code }
     }
 }
 
@@ -464,9 +455,13 @@ pub unsafe fn waitsome(
         };
         let mut backoff = Backoff::new(Pace::UNSURE);
         loop {
-            let code = some(&mut list, &mut *outcount, indices, statuses);
-            if code != SUCCESS || *outcount != 0 {
+            let (code, failure) = some(&mut list, &mut *outcount, indices, statuses);
+            if code != SUCCESS {
                 return code;
+            }
+            if *outcount != 0 {
+                drop(list);
+                return told_in_status(failure);
             }
             backoff.snooze();
         }
@@ -477,14 +472,10 @@ pub unsafe fn waitsome(
 pub unsafe fn start(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        if !is_ours(request) {
-            return native();
-        }
-        let (class, comm) = {
-            let mut table = requests::table();
-            (table.start(*request), table.comm(*request))
-        };
-        told((class != SUCCESS).then_some(Failure { class, comm }))
+        let Some(ours) = ours(request) else { return native() };
+        let failure = ours.start().err();
+        drop(ours);
+        told(failure)
     }
 }
 
@@ -497,7 +488,7 @@ pub unsafe fn startall(count: c_int, requests: *mut MPI_Request, native: impl Fn
         };
         // null requests must not be started
         let mut ours = list.ours.iter().peekable();
-        let places: Vec<usize> = (0..list.native.len()).filter(|i| ours.next_if_eq(&i).is_none()).collect();
+        let places: Vec<usize> = (0..list.native.len()).filter(|i| ours.next_if(|(o, _)| o == i).is_none()).collect();
         let mut theirs: Vec<MPI_Request> = places.iter().map(|&i| list.native[i]).collect();
         if !theirs.is_empty() {
             let startall = next!(MPI_Startall: fn(c_int, *mut MPI_Request));
@@ -509,36 +500,30 @@ pub unsafe fn startall(count: c_int, requests: *mut MPI_Request, native: impl Fn
                 return code;
             }
         }
-        for &i in &list.ours {
-            let code = start(list.place(i), || SUCCESS);
-            if code != SUCCESS {
-                return code;
-            }
-        }
+        let failure = list.ours.iter().find_map(|(_, request)| request.start().err());
+        drop((list, places, theirs));
+        told(failure)
     }
-    SUCCESS
 }
 
 /// `MPI_Request_free`.
 pub unsafe fn free(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        if !is_ours(request) {
-            return native();
-        }
-        let (class, comm) = {
-            let mut table = requests::table();
-            let comm = table.comm(*request);
-            (table.free(request), comm)
-        };
-        told((class != SUCCESS).then_some(Failure { class, comm }))
+        let Some(ours) = ours(request) else { return native() };
+        let failure = ours.free(request).err();
+        drop(ours);
+        told(failure)
     }
 }
 
 /// `MPI_Cancel`: collective operations cannot be cancelled.
 pub unsafe fn cancel(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { if is_ours(request) { refused(*request, mpi_sys::MPI_ERR_REQUEST.cast_signed()) } else { native() } }
+    let Some(ours) = (unsafe { ours(request) }) else { return native() };
+    let comm = ours.comm();
+    drop(ours);
+    told(Some(Failure { class: mpi_sys::MPI_ERR_REQUEST.cast_signed(), comm }))
 }
 
 interpose! {

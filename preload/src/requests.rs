@@ -11,14 +11,13 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
 use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
 use mpix_neighbor::util::lock::lock;
 
-use crate::constants::RSMPI_COMM_WORLD;
 use crate::errors::{self, SUCCESS};
 use crate::function::{self, Function, Mode, Name};
 use crate::state::State;
@@ -30,36 +29,31 @@ unsafe extern "C" {
 
 /// One of our requests.
 struct Entry {
-    request: MPIX_Request,
-    mode: Mode,
     function: Function,
+    mode: Mode,
     /// Bytes sent by a start, for the report.
     bytes: u64,
-    /// True if started and, as far as the program knows, not yet completed.
-    active: bool,
-    /// The result, if it ended before the program asked.
-    ended: Option<c_int>,
+    run: Mutex<Run>,
     /// Kept until the request is gone, even if the program frees its communicator.
     state: Arc<State>,
 }
 
-// SAFETY: requests may be completed by another thread than that which started them; the table's
-// lock is held whenever one is used.
-unsafe impl Send for Entry {}
-
-impl Entry {
-    /// Says what the library knows of the request's error.
-    #[cold]
-    fn explain(&self) {
-        let function = Name(function::index(self.function, self.mode));
-        if let Some(on) = self.state.for_requests {
-            // SAFETY: the program's communicator, or the world if it has been freed; our own.
-            unsafe { errors::explain(self.state.owner(), on, function) };
-        }
-    }
+/// The request of the library, and how far it is.
+struct Run {
+    request: MPIX_Request,
+    /// True if started and, as far as the program knows, not yet completed.
+    active: bool,
+    /// The result, if it ended before the program asked.
+    ended: Option<c_int>,
 }
 
-static TABLE: Mutex<Option<HashMap<usize, Entry>>> = Mutex::new(None);
+// SAFETY: requests may be completed by another thread than that which started them; the lock is
+// held whenever one is used.
+unsafe impl Send for Run {}
+
+/// The entries by the program's handles. Locked to look one up, to add or to remove one, and never
+/// while other code runs: that may wait for another thread, which may need the table.
+static TABLE: Mutex<Option<HashMap<usize, Arc<Entry>>>> = Mutex::new(None);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// True if the table is empty. Costs one load.
@@ -67,15 +61,6 @@ static LENGTH: AtomicUsize = AtomicUsize::new(0);
 pub fn none() -> bool {
     // a request that another thread has just made reaches this one by means that order memory
     LENGTH.load(Ordering::Relaxed) == 0
-}
-
-/// The locked table. The thread is inside as long as it exists, and must not wait for anything.
-pub struct Table {
-    // dropped in this order: what dropping an entry calls is inside too, and may wait, or run a
-    // program's callbacks, which use the table
-    table: MutexGuard<'static, Option<HashMap<usize, Entry>>>,
-    removed: Vec<State>,
-    _inside: guard::Inside,
 }
 
 /// The progress of a request.
@@ -88,7 +73,7 @@ pub enum Progress {
     Complete,
 }
 
-/// An error to be raised when the table is unlocked.
+/// An error to be raised when no lock is held.
 #[derive(Clone, Copy)]
 pub struct Failure {
     /// The error's class.
@@ -133,144 +118,162 @@ fn key(request: MPI_Request) -> usize {
     number
 }
 
-/// Locks the table.
-pub fn table() -> Table {
-    let inside = guard::enter();
-    Table { table: lock(&TABLE), removed: Vec::new(), _inside: inside }
+/// Looks up all of our requests in a list. Returns their indices and shares of them.
+pub fn find_all(requests: &[MPI_Request]) -> Vec<(usize, Ours)> {
+    let table = lock(&TABLE);
+    let Some(table) = table.as_ref() else { return Vec::new() };
+    let ours = |request| table.get(&key(request)).map(|entry| Ours(Arc::clone(entry)));
+    requests.iter().enumerate().filter_map(|(i, &request)| Some((i, ours(request)?))).collect()
 }
 
-impl Table {
-    fn entry(&mut self, request: MPI_Request) -> Option<&mut Entry> {
-        self.table.as_mut()?.get_mut(&key(request))
+/// Looks up one of our requests.
+pub fn find(request: MPI_Request) -> Option<Ours> {
+    Some(Ours(Arc::clone(lock(&TABLE).as_ref()?.get(&key(request))?)))
+}
+
+/// Puts one of our requests into the table, for which the program has `stand_in`.
+///
+/// # Safety
+/// `request` must be one of the library's, which nobody else uses.
+pub unsafe fn insert(
+    stand_in: StandIn,
+    request: MPIX_Request,
+    (function, mode): (Function, Mode),
+    bytes: u64,
+    state: Arc<State>,
+) -> MPI_Request {
+    let handle = stand_in.0;
+    std::mem::forget(stand_in);
+    let run = Mutex::new(Run { request, active: mode == Mode::Nonblocking, ended: None });
+    let mut table = lock(&TABLE);
+    let table = table.get_or_insert_default();
+    table.insert(key(handle), Arc::new(Entry { function, mode, bytes, run, state }));
+    LENGTH.store(table.len(), Ordering::Relaxed);
+    handle
+}
+
+/// A share of one of our requests.
+pub struct Ours(Arc<Entry>);
+
+impl Ours {
+    /// The communicator whose error handler gets the request's errors.
+    pub fn comm(&self) -> MPI_Comm {
+        self.0.state.owner()
     }
 
-    /// True if a request is ours.
-    pub fn has(&self, request: MPI_Request) -> bool {
-        self.table.as_ref().is_some_and(|table| table.contains_key(&key(request)))
+    /// An error of the request.
+    #[cold]
+    fn fails(&self, class: c_int) -> Failure {
+        Failure { class, comm: self.comm() }
     }
 
-    /// The communicator of one of our requests.
-    pub fn comm(&mut self, request: MPI_Request) -> MPI_Comm {
-        let state = self.entry(request).map(|entry| Arc::clone(&entry.state));
-        state.map_or(world(), |state| state.owner())
+    /// Says what the library knows of the request's error.
+    #[cold]
+    fn explain(&self) {
+        let function = Name(function::index(self.0.function, self.0.mode));
+        if let Some(on) = self.0.state.for_requests {
+            // SAFETY: the program's communicator, or the world if it has been freed; our own.
+            unsafe { errors::explain(self.0.state.owner(), on, function) };
+        }
     }
 
-    /// Puts one of our requests into the table, for which the program has `stand_in`.
-    ///
-    /// # Safety
-    /// `request` must be one of the library's, which nobody else uses.
-    pub unsafe fn insert(
-        &mut self,
-        stand_in: StandIn,
-        request: MPIX_Request,
-        (function, mode): (Function, Mode),
-        bytes: u64,
-        state: Arc<State>,
-    ) -> MPI_Request {
-        let handle = stand_in.0;
-        std::mem::forget(stand_in);
-        let entry = Entry { request, mode, function, bytes, active: mode == Mode::Nonblocking, ended: None, state };
-        let table = self.table.get_or_insert_default();
-        table.insert(key(handle), entry);
-        LENGTH.store(table.len(), Ordering::Relaxed);
-        handle
-    }
-
-    /// Starts one of our persistent requests, which must be inactive. Returns an error class.
-    pub fn start(&mut self, request: MPI_Request) -> c_int {
-        let Some(entry) = self.entry(request).filter(|entry| entry.mode == Mode::Persistent && !entry.active) else {
-            return mpi_sys::MPI_ERR_REQUEST.cast_signed();
-        };
+    /// Starts a persistent request, which must be inactive.
+    pub fn start(&self) -> Result<(), Failure> {
+        let entry = &*self.0;
+        let _inside = guard::enter();
+        let mut run = lock(&entry.run);
+        if entry.mode != Mode::Persistent || run.active {
+            return Err(self.fails(mpi_sys::MPI_ERR_REQUEST.cast_signed()));
+        }
         let begin = settings::get().report.then(Instant::now);
-        // SAFETY: a request of ours, used under the lock.
-        let code = unsafe { MPIX_Request_start(&mut entry.request) };
+        // SAFETY: a request of ours, used under its lock.
+        let code = unsafe { MPIX_Request_start(&mut run.request) };
         if code != SUCCESS {
             entry.state.note_failure();
-            entry.explain();
-            return errors::class(code);
+            self.explain();
+            return Err(self.fails(errors::class(code)));
         }
-        entry.active = true;
+        run.active = true;
         let spent = begin.map(|begin| begin.elapsed()).unwrap_or_default();
         calls::started(entry.function, entry.mode, &entry.state, entry.bytes, spent);
-        SUCCESS
+        Ok(())
     }
 
-    /// Makes progress on one of our requests.
-    pub fn progress(&mut self, request: MPI_Request) -> Progress {
-        let Some(entry) = self.entry(request).filter(|entry| entry.active) else {
+    /// Makes progress.
+    pub fn progress(&self) -> Progress {
+        let _inside = guard::enter();
+        let mut run = lock(&self.0.run);
+        if !run.active {
             return Progress::Inactive;
-        };
-        if entry.ended.is_none() {
+        }
+        if run.ended.is_none() {
             let mut flag = 0;
-            // SAFETY: a request of ours, used under the lock.
-            let code = unsafe { MPIX_Request_test(&mut entry.request, &mut flag) };
+            // SAFETY: a request of ours, used under its lock.
+            let code = unsafe { MPIX_Request_test(&mut run.request, &mut flag) };
             if code != SUCCESS {
-                entry.state.note_failure();
+                self.0.state.note_failure();
             }
             if code != SUCCESS || flag != 0 {
-                entry.ended = Some(code);
+                run.ended = Some(code);
             }
         }
-        if entry.ended.is_some() { Progress::Complete } else { Progress::Pending }
+        if run.ended.is_some() { Progress::Complete } else { Progress::Pending }
     }
 
-    /// Completes one of our requests as far as the program is concerned, and frees it if it is
-    /// nonblocking.
+    /// Completes the request as far as the program is concerned, and frees it if it is nonblocking.
     ///
     /// # Safety
     /// `request` must be where the program keeps it.
-    pub unsafe fn settle(&mut self, request: *mut MPI_Request) -> Option<Failure> {
-        // SAFETY: the caller vouches for the pointer.
-        let handle = unsafe { *request };
-        let entry = self.entry(handle)?;
-        entry.active = false;
-        let code = entry.ended.take().unwrap_or(SUCCESS);
-        let comm = entry.state.owner();
-        if code != SUCCESS {
-            entry.explain();
-        }
-        if entry.mode == Mode::Nonblocking {
-            // SAFETY: as above.
-            unsafe { self.remove(request) };
-        }
-        (code != SUCCESS).then(|| Failure { class: errors::class(code), comm })
-    }
-
-    /// Frees one of our persistent requests, which must be inactive. Returns an error class.
-    ///
-    /// # Safety
-    /// `request` must be where the program keeps it.
-    pub unsafe fn free(&mut self, request: *mut MPI_Request) -> c_int {
-        // SAFETY: the caller vouches for the pointer.
-        let handle = unsafe { *request };
-        let Some(entry) = self.entry(handle).filter(|entry| !entry.active) else {
-            return mpi_sys::MPI_ERR_REQUEST.cast_signed();
+    pub unsafe fn settle(&self, request: *mut MPI_Request) -> Option<Failure> {
+        let _inside = guard::enter();
+        let code = {
+            let mut run = lock(&self.0.run);
+            run.active = false;
+            run.ended.take().unwrap_or(SUCCESS)
         };
-        // SAFETY: an inactive request of ours, which is not used again.
-        let code = unsafe { MPIX_Request_free(&mut entry.request) };
         if code != SUCCESS {
-            return errors::class(code);
+            self.explain();
         }
-        // SAFETY: as above.
-        unsafe { self.remove(request) };
-        SUCCESS
+        if self.0.mode == Mode::Nonblocking {
+            // SAFETY: the caller vouches for the pointer.
+            unsafe { remove(request) };
+        }
+        (code != SUCCESS).then(|| self.fails(errors::class(code)))
     }
 
-    unsafe fn remove(&mut self, request: *mut MPI_Request) {
-        if let Some(table) = self.table.as_mut() {
-            // SAFETY: the caller vouches for the pointer; the handle is a request that we have
-            // made, and `free` leaves the null handle.
-            unsafe {
-                // the last user of a communicator that the program has freed
-                self.removed.extend(table.remove(&key(*request)).and_then(|entry| Arc::into_inner(entry.state)));
-                mpi_sys::PMPI_Request_free(request);
-            }
-            LENGTH.store(table.len(), Ordering::Relaxed);
+    /// Frees a request, which must be inactive.
+    ///
+    /// # Safety
+    /// `request` must be where the program keeps it.
+    pub unsafe fn free(&self, request: *mut MPI_Request) -> Result<(), Failure> {
+        let _inside = guard::enter();
+        let mut run = lock(&self.0.run);
+        if run.active {
+            return Err(self.fails(mpi_sys::MPI_ERR_REQUEST.cast_signed()));
         }
+        // SAFETY: an inactive request of ours, which is not used again.
+        let code = unsafe { MPIX_Request_free(&mut run.request) };
+        if code != SUCCESS {
+            return Err(self.fails(errors::class(code)));
+        }
+        // SAFETY: the caller vouches for the pointer.
+        unsafe { remove(request) };
+        Ok(())
     }
 }
 
-/// `MPI_COMM_WORLD`.
-fn world() -> MPI_Comm {
-    RSMPI_COMM_WORLD
+/// Removes one of our requests from the table, and frees what stands for it.
+///
+/// # Safety
+/// `request` must be where the program keeps it; the caller must have a share of it.
+unsafe fn remove(request: *mut MPI_Request) {
+    let mut table = lock(&TABLE);
+    if let Some(table) = table.as_mut() {
+        // SAFETY: the caller vouches for the pointer.
+        table.remove(&key(unsafe { *request }));
+        LENGTH.store(table.len(), Ordering::Relaxed);
+    }
+    drop(table);
+    // SAFETY: a request that we have made; `free` leaves the null handle.
+    unsafe { mpi_sys::PMPI_Request_free(request) };
 }
