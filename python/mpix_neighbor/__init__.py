@@ -26,7 +26,7 @@ from ._library import functions as _functions
 from ._library import path as library_path
 from ._loggp import Loggp
 from ._neighborhood import ACCUMULATE, ALL, ALLTOALL, GATHER, REDUCE, Neighborhood
-from ._requests import Plan, Request, waitall, waitany
+from ._requests import Plan, Request, startall, waitall, waitany
 from ._sparse import SparsePlan, sparse_exchange, sparse_sources
 from ._window import SparseWindow
 
@@ -47,6 +47,7 @@ __all__ = [
     "preload",
     "sparse_exchange",
     "sparse_sources",
+    "startall",
     "waitall",
     "waitany",
 ]

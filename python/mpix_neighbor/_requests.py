@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ._buffers import integer
@@ -10,7 +11,7 @@ from ._library import Error, check, functions
 if TYPE_CHECKING:
     from ._neighborhood import Neighborhood
 
-__all__ = ["Plan", "Request", "Started", "active", "in_turn", "waitall", "waitany"]
+__all__ = ["Plan", "Request", "Started", "active", "in_turn", "startall", "waitall", "waitany"]
 
 # collectives under way, runs of plans, and windows: what the library reads and writes must live on
 # even if the program lets go of all that refers to it
@@ -28,10 +29,17 @@ class Started:
         self._at = ctypes.addressof(self._request)
         # buffers, counts and datatypes that the library reads until the collective is complete
         self._keep = keep
+        # a plan that has been started and not completed; one that has failed is in `active` as well
+        self._runs = False
 
     def _check(self, code: int) -> None:
         if code:
             check(code, self._neighborhood.comm, self._request)
+
+    def _complete(self, code: int) -> None:
+        """Ends a run, and raises the error of the call that completed it."""
+        self._runs = False
+        self._end(code)
 
     def _end(self, code: int, of: object = True) -> None:
         """Lets go of the buffers of what has ended, and raises the error of the call that ended it."""
@@ -46,14 +54,14 @@ class Started:
     def wait(self) -> None:
         """Waits until every block has arrived and every send buffer may be used again."""
         # the call may free the request
-        self._end(functions.MPIX_Request_wait(self._at))
+        self._complete(functions.MPIX_Request_wait(self._at))
 
     def test(self) -> bool:
         """Returns true if the collective is complete."""
         flag = ctypes.c_int()
         code = functions.MPIX_Request_test(self._at, ctypes.addressof(flag))
         if code or flag.value:
-            self._end(code)
+            self._complete(code)
         return bool(flag.value)
 
     def wait_source(self, index: int) -> None:
@@ -118,18 +126,25 @@ class Plan(Started):
         """Starts the collective once more. Complete it with `wait`, `test` or `arrived` and `wait`."""
         # first: a call may be interrupted when it has started the run
         active.add(self)
+        runs, self._runs = self._runs, True
         code = functions.MPIX_Request_start(self._at)
         if code:
+            # a run that was under way goes on
+            self._runs = runs
             self._end(code, self._request)
         return self
 
     def run(self) -> None:
         """Starts the collective and waits for it."""
         active.add(self)
+        runs, self._runs = self._runs, True
         code = functions.MPIX_Request_start(self._at) or functions.MPIX_Request_wait(self._at)
         if code:
+            # a run that was under way goes on
+            self._runs = runs
             self._end(code, self._request)
         else:
+            self._runs = False
             active.discard(self)
 
     def free(self) -> None:
@@ -165,6 +180,32 @@ def in_turn(calls: Iterable[Callable[[], object]]) -> None:
         raise failure
 
 
+def startall(requests: Iterable[Plan]) -> None:
+    """Starts several plans, in the order of the list. `waitall` completes them.
+
+    None is started if one is no `Plan`, has been freed, is under way, or is listed more than once.
+    After another error, those before the one that failed are under way, and `waitall` completes them.
+    """
+    listed = list(requests)
+    for i, each in enumerate(listed):
+        if not isinstance(each, Plan):
+            raise TypeError(f"requests[{i}]: a {type(each).__name__} is no Plan")
+        if not each._request or each._runs:
+            raise ValueError(f"requests[{i}]: the plan {'is under way' if each._runs else 'has been freed'}")
+    if len(set(listed)) < len(listed):
+        raise ValueError("requests: one is listed more than once")
+    # the text of an error is with the neighborhood of the plan
+    for neighborhood, group in groupby(listed, lambda each: each._neighborhood):
+        plans = list(group)
+        handles = (ctypes.c_void_p * len(plans))(*(each._request for each in plans))
+        # first, as for one
+        active.update(plans)
+        for each in plans:
+            # also where the call is interrupted or fails: which have been started then is not known
+            each._runs = True
+        check(functions.MPIX_Request_startall(len(plans), ctypes.addressof(handles)), neighborhood.comm)
+
+
 def waitall(requests: Iterable[Started]) -> None:
     """Waits until all of several collectives are complete. Raises the first error at the end."""
     in_turn([each.wait for each in requests])
@@ -189,7 +230,7 @@ def waitany(requests: Iterable[Started]) -> Optional[int]:
             # the call may have freed the request
             listed[index.value]._request.value = handles[index.value]
     if index.value >= 0:
-        listed[index.value]._end(code)
+        listed[index.value]._complete(code)
         return index.value
     check(code)
     return None

@@ -11,7 +11,7 @@ from checks import Tensor, check, comm, finish, interrupted, raises
 from mpi4py import MPI
 
 import mpix_neighbor
-from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request, waitall, waitany
+from mpix_neighbor import ACCUMULATE, ALLTOALL, Neighborhood, Request, startall, waitall, waitany
 from mpix_neighbor._library import functions
 from mpix_neighbor._neighborhood import _ALLTOALL, active
 
@@ -271,6 +271,80 @@ with Neighborhood(comm, [(me - 1) % n], [(me + 1) % n]) as ring:
         waitall(started)
         check(gots.ravel().tolist() == [10 * k + (me - 1) % n for k in range(3)], f"{call}: {gots}")
         check(active.isdisjoint(started), f"{call}: complete, and in use")
+        plan.free()
+# plans of two neighborhoods are started in the order of the list, all of them or none
+left, right = (me - 1) % n, (me + 1) % n
+with Neighborhood(comm, [left], [right]) as ring, Neighborhood(comm, [right], [left]) as back:
+    startall([])
+    gots = np.full((4, 1), -1.0)
+    plans = [
+        each.Alltoall_plan(np.array([10.0 * k + me]), gots[k]) for k, each in enumerate([ring, ring, back, ring])
+    ]
+    want = [left, 10 + left, 20 + right, 30 + left]
+    for _ in range(2):
+        gots[:] = -1
+        startall(iter(plans))
+        check(active.issuperset(plans), "started, and not in use")
+        error = raises(ValueError, lambda: startall(plans))
+        check("requests[0]" in str(error) and "under way" in str(error), str(error))
+        waitall(plans)
+        check(gots.ravel().tolist() == want and active.isdisjoint(plans), f"startall: {gots}")
+    freed = ring.Alltoall_plan(np.zeros(1), np.zeros(1))
+    freed.free()
+    request = ring.Ialltoall(np.zeros(1), np.zeros(1))
+    for kind, bad, name in (
+        (TypeError, [*plans, request], "requests[4]: a Request"),
+        (TypeError, [*plans, None], "requests[4]: a NoneType"),
+        (ValueError, [*plans, freed], "requests[4]"),
+        (ValueError, [*plans, plans[0]], "more than once"),
+    ):
+        error = raises(kind, lambda: startall(bad))
+        check(name in str(error) and active.isdisjoint(plans), f"a bad argument: {error}")
+    request.wait()
+    # one that runs, however it is completed then
+    for end in plans[3].wait, lambda: waitany([plans[3]]), lambda: [None for _ in iter(plans[3].test, True)]:
+        plans[3].start()
+        raises(MPI.Exception, plans[3].start)
+        raises(ValueError, lambda: startall(plans))
+        check(active.isdisjoint(plans[:3]), "plans were started beside one that ran")
+        end()
+        startall(plans)
+        waitall(plans)
+    for call in plans[3].start, plans[3].run:
+        with interrupted(functions, "MPIX_Request_start"):
+            raises(KeyboardInterrupt, call)
+        raises(ValueError, lambda: startall(plans))
+        raises(MPI.Exception, plans[3].run)
+        raises(ValueError, lambda: startall(plans))
+        plans[3].wait()
+    gots[:] = -1
+    with interrupted(functions, "MPIX_Request_startall"):
+        raises(KeyboardInterrupt, lambda: startall(plans[:2]))
+    check(active.issuperset(plans[:2]), "startall is interrupted, and the runs may lose their buffers")
+    waitall(plans)
+    check(gots.ravel().tolist() == [*want[:2], -1, -1], f"startall, interrupted: {gots}")
+    # after an error of the library some may be under way
+    with mock.patch.object(functions, "MPIX_Request_startall", lambda *_: MPI.ERR_OTHER):
+        raises(MPI.Exception, lambda: startall(plans))
+    check(active.issuperset(plans[:2]), "startall has failed, and the runs may lose their buffers")
+    plans[0].run()
+    waitall(plans)
+    startall(plans)
+    waitall(plans)
+# a plan whose run has failed is in use until it is freed, and may be started again
+with Neighborhood(comm, [me], [me], info={"verify": True}) as own:
+    bad, good = own.Alltoall_plan(np.zeros(2), np.zeros(1)), own.Alltoall_plan(np.ones(1), np.zeros(1))
+    for end in bad.wait, lambda: waitany([bad]), lambda: [None for _ in iter(bad.test, True)]:
+        startall([good, bad])
+        for call in end, bad.run:
+            error = raises(MPI.Exception, call)
+            check(error.Get_error_class() == mpix_neighbor.ERR_VERIFY and bad in active, repr(error))
+        good.wait()
+    # an error of the library names the function
+    own.comm.Free()
+    error = raises(MPI.Exception, lambda: startall([good, bad]))
+    check("MPIX_Request_startall" in str(error), str(error))
+    for plan in good, bad:
         plan.free()
 with Neighborhood(comm, [me], [me], info={"verify": True}) as own:
     for call in waitany, waitall:
