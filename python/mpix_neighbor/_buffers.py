@@ -229,19 +229,27 @@ def _split(spec: BufferSpec) -> tuple[Any, Any, Any, Optional[MPI.Datatype]]:
     if not isinstance(spec, (list, tuple)):
         return spec, None, None, None
     parts = list(spec)
-    type = parts.pop() if len(parts) > 1 and isinstance(parts[-1], (MPI.Datatype, str)) else None
+    named = len(parts) > 1 and isinstance(parts[-1], (MPI.Datatype, str))
+    type = parts.pop() if named or (len(parts) in (3, 4) and parts[-1] is None) else None
     if isinstance(type, str):
         type = _coded(type)
-    if (
-        len(parts) == 2
-        and isinstance(parts[1], tuple)
-        and len(parts[1]) == 2
-        and not np.isscalar(parts[1][1])
-    ):
+    if len(parts) == 2 and isinstance(parts[1], tuple) and len(parts[1]) == 2:
+        if all(map(_is_one, parts[1])):
+            # mpi4py takes it for the latter
+            raise ValueError(
+                f"counts: {parts[1]} is either two counts or a count and a displacement: "
+                "give [data, counts, displs, type]"
+            )
         parts[1:] = parts[1]
     if not 1 <= len(parts) <= 3:
         raise ValueError(f"a buffer is [data, counts, displs, type], not a list of {len(spec)}")
     return (*parts, *[None] * (3 - len(parts)), type)
+
+
+def _is_one(value: Any) -> bool:
+    """Returns true if a value is an integer that stands for all blocks, and no list of numbers."""
+    # arrays of any shape have the method
+    return hasattr(value, "__index__") and np.ndim(value) == 0
 
 
 class Blocks:
@@ -344,7 +352,9 @@ def _integers(
     made, in_place = [], True
     for values, name in lists:
         array = converted(values, np.dtype(np.intc if narrow else np.int64), name)
-        if array.shape != (number,):
+        if array.ndim != 1:
+            raise ValueError(f"{name} is no list of numbers")
+        if array.size != number:
             raise ValueError(f"{name} has {array.size} entries, not {number}")
         in_place &= array is values or type(values) is list
         made.append(array)
@@ -389,17 +399,25 @@ def block(spec: BufferSpec, _number: int, received: bool = False, wide: bool = F
 def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns blocks of their own sizes.
 
-    Without displacements, the blocks lie one after the other; without counts, they are equal. The
-    numbers are 64 bits wide if `wide`, and where an array of such is among them.
+    Without displacements, the blocks lie one after the other; without counts, they are equal. One
+    integer is the count of each block, or the displacement of each from the one before. The numbers
+    are 64 bits wide if `wide`, and where an array of such is among them.
     """
     data, counts, displs, type = _split(spec)
     memory = _memory(data, received)
     type = type if type is not None else datatype_of(data)
     if counts is None:
-        counts = [_shared(memory, type, number)] * number
+        counts = _shared(memory, type, number)
+    # an object that stands for an integer may stand for another one later
+    fixed = all(isinstance(each, (int, np.integer)) for each in (counts, displs) if _is_one(each))
+    if _is_one(counts):
+        counts = [integer(counts, "counts", 64)] * number
+    if _is_one(displs):
+        step = integer(displs, "displs", 64)
+        displs = [step * i for i in range(number)]
     # displacements that follow from counts do not follow when these are written
     copied = displs is None and isinstance(counts, np.ndarray)
-    stable = displs is not None or isinstance(counts, list) or copied
+    stable = fixed and (displs is not None or isinstance(counts, list) or copied)
     if displs is None:
         counts = converted(counts, np.dtype(np.int64), "counts")
         displs = np.cumsum(counts) - counts
@@ -414,13 +432,21 @@ def vector(spec: BufferSpec, number: int, received: bool = False, wide: bool = F
 def general(spec: BufferSpec, number: int, received: bool = False, wide: bool = False) -> Blocks:
     """Returns blocks of their own layouts.
 
-    `spec` is `[data, counts, displs, types]`, where displacements are bytes.
+    `spec` is `[data, counts, displs, types]`, where displacements are bytes, or `[data, types]` for
+    one element of each type, which all begin where the data do.
     """
-    if not isinstance(spec, (list, tuple)) or len(spec) not in (3, 4):
+    parts = list(spec) if isinstance(spec, (list, tuple)) else []
+    if len(parts) == 2:
+        parts[1:1] = None, None
+    elif len(parts) == 3 and isinstance(parts[1], (list, tuple)) and len(parts[1]) == 2:
+        parts[1:2] = parts[1]
+    if len(parts) != 4:
         raise ValueError(
             "blocks of their own layouts are [data, counts, displs, types], displacements in bytes"
         )
-    data, counts, displs, types = spec if len(spec) == 4 else (spec[0], *spec[1], spec[2])
+    data, counts, displs, types = parts
+    if counts is None and displs is None:
+        counts, displs = [1] * number, [0] * number
     memory = _memory(data, received)
     (counts, displs), width, _ = _integers([(counts, "counts"), (displs, "displs")], number, True)
     types = list(types)

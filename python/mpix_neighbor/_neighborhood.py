@@ -131,8 +131,14 @@ class Neighborhood:
     If a process lists another one as a target, that one must list it as a source equally often.
 
     Every process of the communicator makes the neighborhood and frees it. A collective is called by
-    every process that has an edge, and by all its neighbors. Buffers are those of mpi4py: an array,
-    or `[data, counts, displs, type]`. As a context manager it is freed at the end of the block.
+    every process that has an edge, and by all its neighbors. As a context manager it is freed at the
+    end of the block.
+
+    Buffers are those of mpi4py: an array, or a list of it and what cannot be told from it.
+    `[data, count, type]` for equal blocks, the count that of one; `[data, counts, displs, type]` or
+    `[data, (counts, displs), type]` for blocks of their own sizes, where one integer stands for the
+    counts of all blocks, or for the displacement of each from the one before; `[data, counts, displs,
+    types]`, in bytes, or `[data, types]` for those of their own layouts. None is as if left out.
     """
 
     def __init__(
