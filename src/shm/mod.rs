@@ -1,10 +1,11 @@
 //! Shared memory between the processes of a node: the segments, and the protocols by which
 //! processes communicate there.
 //!
-//! [`ring`], [`board`], [`doorbell`], [`peer_memory`], [`prefetch`], [`double_buffer`] and
-//! [`streaming`] use no MPI, and are built and tested without one.
+//! [`ring`], [`board`], [`cores`], [`doorbell`], [`peer_memory`], [`prefetch`], [`double_buffer`]
+//! and [`streaming`] use no MPI, and are built and tested without one.
 
 pub mod board;
+pub mod cores;
 pub mod doorbell;
 pub mod double_buffer;
 #[cfg(feature = "mpi")]

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::group::Group;
 use crate::mpi::{self, coll, liveness};
+use crate::shm::cores::{self, Usable};
 use crate::shm::segment::Kept;
 
 /// Names the node of each process by the lowest rank there. Processes are on one node if MPI gives
@@ -46,25 +47,14 @@ pub struct Team {
 /// Two words that say something about a node; zeros say nothing.
 pub type Note = [u64; 2];
 
-/// Words of an affinity mask, enough for 1,024 cores.
-const MASK: usize = 16;
-
-/// The cores that this process may use; none if the kernel does not tell.
-fn usable_cores() -> [u64; MASK] {
-    let mut mask = [0u64; MASK];
-    // SAFETY: the kernel writes no more than the size that is passed. On failure the mask stays
-    // empty.
-    unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
-    mask
-}
-
 /// What each member of a team tells the others.
 const CARD: usize = size_of::<liveness::Card>() / size_of::<u64>();
-const WORDS: usize = CARD + size_of::<Note>() / size_of::<u64>() + MASK;
+const USABLE: usize = size_of::<Usable>() / size_of::<u64>();
+const WORDS: usize = CARD + size_of::<Note>() / size_of::<u64>() + USABLE;
 
 impl Team {
     /// Finds the processes. The `note` of the first member becomes that of all; a member may have
-    /// another one. Collective: an allgather of a word, and one of 21 words on each node.
+    /// another one. Collective: an allgather of a word, and one of 23 words on each node.
     pub fn new(comm: &Arc<Comm>, note: Note) -> Result<Team> {
         let (names, me) = (names(comm)?, comm.rank()? as usize);
         let group = Group::new(comm, |rank| names[rank as usize] == names[me])?;
@@ -73,14 +63,14 @@ impl Team {
         words[..CARD].copy_from_slice(&[number, start, spaces]);
         words[CARD..][..note.len()].copy_from_slice(&note);
         // MPIs bind processes to different cores: only the masks of all show what the node has
-        words[WORDS - MASK..].copy_from_slice(&usable_cores());
+        words[WORDS - USABLE..].copy_from_slice(&cores::usable());
         let all = group.allgather(words)?;
         let cards: Vec<liveness::Card> = all.iter().map(|&[number, start, spaces, ..]| [number, start, spaces]).collect();
         let worlds = comm.view().world_ranks(group.ranks())?;
         liveness::introduce(&worlds, &cards)?;
-        let cores: u32 = (WORDS - MASK..WORDS).map(|k| all.iter().fold(0, |cores, words| cores | words[k]).count_ones()).sum();
+        let usable: Vec<&Usable> = all.iter().filter_map(|words| words.last_chunk()).collect();
         // those of a simulated node have all of its time
-        let oversubscribed = cores > 0 && group.size() > cores && !mpi::is_simulated();
+        let oversubscribed = cores::are_too_few(&usable) && !mpi::is_simulated();
         let note = OnceLock::new();
         if let Some(&[_, _, _, first, second, ..]) = all.first().filter(|words| words[CARD..][..2] != Note::default()) {
             // it is new
