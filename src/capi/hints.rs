@@ -11,7 +11,7 @@ use crate::select::hints::{Hints, SparseHints};
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
-pub unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
+pub unsafe fn of_set_call(info: MPI_Info, comm: Communicator) -> Result<Hints> {
     let known = machine::set_on(comm)?;
     // SAFETY: the caller vouches for the handle.
     with_machine(read(|key| unsafe { info::get(info, key) })?, known.as_ref())

@@ -397,7 +397,7 @@ unsafe fn set(
     unsafe {
         set_with(function, operations, comm, neighborhood, |comm| {
             logging::unknown_keys(info, comm);
-            hints::hints(info, comm)
+            hints::of_set_call(info, comm)
         })
     }
 }
