@@ -214,7 +214,6 @@ impl Shm {
     /// Returns true if it has done so, or announced a message.
     #[cold]
     pub(super) fn send_overdue(&mut self) -> bool {
-        let mut acted = false;
         let waits = |k: &usize| match self.sends()[*k].state {
             SendState::Waiting => true,
             SendState::Published => self.is_left_lying(*k),
@@ -224,40 +223,49 @@ impl Shm {
             self.waiting_since = None;
             return false;
         }
-        match self.waiting_since {
-            None => self.waiting_since = Some(Instant::now()),
-            Some(since) if since.elapsed() > ROOM => {
-                let bytes = self.sends().iter().map(|send| send.bytes as u64).sum();
-                let is_over = since.elapsed() > until_withdrawn(bytes);
-                for k in (0..self.sending.len()).rev() {
-                    let i = self.sending[k];
-                    let sent = match self.sends()[i].state {
-                        // its receiver turns or copies it when it comes
-                        SendState::Waiting if self.can_be_left(i) => self.publish(i),
-                        SendState::Waiting => {
-                            self.note_clogged(i);
-                            self.sending.swap_remove(k);
-                            self.send_by_mpi(i)
-                        }
-                        SendState::Published if is_over => match self.withdraw_from_late(i) {
-                            Ok(false) => {
-                                // it waits as long once more before that is tried again
-                                self.waiting_since = None;
-                                continue;
-                            }
-                            withdrawn => withdrawn.map(drop),
-                        },
-                        SendState::Published | SendState::Chunks { .. } | SendState::Done => continue,
-                    };
-                    acted = true;
-                    if let Err(e) = sent {
-                        self.note(e);
-                    }
-                }
-            }
-            Some(_) => {}
+        let Some(since) = self.waiting_since else {
+            self.waiting_since = Some(Instant::now());
+            return false;
+        };
+        if since.elapsed() <= ROOM {
+            return false;
+        }
+        let bytes = self.sends().iter().map(|send| send.bytes as u64).sum();
+        let is_over = since.elapsed() > until_withdrawn(bytes);
+        let mut acted = false;
+        for k in (0..self.sending.len()).rev() {
+            acted |= self.send_late(k, is_over);
         }
         acted
+    }
+
+    /// Sends by MPI, or announces, message `k` of those that are not complete, if it waits for its
+    /// receivers; `is_over`: what was announced is withdrawn. Returns true if it has done so.
+    #[cold]
+    fn send_late(&mut self, k: usize, is_over: bool) -> bool {
+        let i = self.sending[k];
+        let sent = match self.sends()[i].state {
+            // its receiver turns or copies it when it comes
+            SendState::Waiting if self.can_be_left(i) => self.publish(i),
+            SendState::Waiting => {
+                self.note_clogged(i);
+                self.sending.swap_remove(k);
+                self.send_by_mpi(i)
+            }
+            SendState::Published if is_over => match self.withdraw_from_late(i) {
+                Ok(false) => {
+                    // it waits as long once more before that is tried again
+                    self.waiting_since = None;
+                    return false;
+                }
+                withdrawn => withdrawn.map(drop),
+            },
+            SendState::Published | SendState::Chunks { .. } | SendState::Done => return false,
+        };
+        if let Err(e) = sent {
+            self.note(e);
+        }
+        true
     }
 
     /// Returns true if MPI has a message of this call that no receive has matched. Gives MPI a
@@ -389,38 +397,14 @@ impl Shm {
 
     /// Moves a message forward that comes by MPI block by block.
     pub(super) fn take_blocks(&mut self, i: usize) -> Result<()> {
-        let mut done = true;
-        if self.recvs[i].requests.len() < self.recvs[i].blocks.len() {
-            if let Err(e) = self.probe_blocks(i) {
-                self.cancel_blocks(i);
-                return self.fail(i, e);
-            }
-            done = self.recvs[i].requests.len() == self.recvs[i].blocks.len();
+        let count = self.recvs[i].blocks.len();
+        if self.recvs[i].requests.len() < count
+            && let Err(e) = self.probe_blocks(i)
+        {
+            self.cancel_blocks(i);
+            return self.fail(i, e);
         }
-        for k in 0..self.recvs[i].requests.len() {
-            if self.recvs[i].requests[k].is_null() {
-                continue;
-            }
-            match self.recvs[i].requests[k].test_receive() {
-                Ok(Some(status)) => {
-                    let recv = &self.recvs[i];
-                    let expected = self.outputs[recv.blocks.start + k].bytes as u64;
-                    if status.bytes != expected {
-                        let entries = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
-                        self.note(
-                            Error::Length { rank: self.channels.inbound[i].rank, entries, sent: status.bytes, expected }.into(),
-                        );
-                        self.skip_peer(i);
-                    }
-                }
-                Ok(None) => done = false,
-                Err(e) => {
-                    self.note(e);
-                    self.skip_peer(i);
-                }
-            }
-        }
-        if !done {
+        if !self.test_blocks(i) || self.recvs[i].requests.len() < count {
             if self.channels.inbound[i].ring().header(self.number).is_some() {
                 // its sender takes the message to be shorter
                 self.cancel_blocks(i);
@@ -441,6 +425,42 @@ impl Shm {
         }
         recv.in_ring = false;
         recv.state = RecvState::Done;
+        self.unpack_staged(i)
+    }
+
+    /// Tests the receives of those blocks' messages that have arrived, and checks what has come.
+    /// Returns true if all of them are complete.
+    fn test_blocks(&mut self, i: usize) -> bool {
+        let mut complete = true;
+        for k in 0..self.recvs[i].requests.len() {
+            if self.recvs[i].requests[k].is_null() {
+                continue;
+            }
+            match self.recvs[i].requests[k].test_receive() {
+                Ok(Some(status)) => self.check_block(i, k, status.bytes),
+                Ok(None) => complete = false,
+                Err(e) => {
+                    self.note(e);
+                    self.skip_peer(i);
+                }
+            }
+        }
+        complete
+    }
+
+    /// Notes an error if block `k` of a message does not have the bytes that are expected.
+    fn check_block(&mut self, i: usize, k: usize, sent: u64) {
+        let recv = &self.recvs[i];
+        let expected = self.outputs[recv.blocks.start + k].bytes as u64;
+        if sent != expected {
+            let entries = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+            self.note(Error::Length { rank: self.channels.inbound[i].rank, entries, sent, expected }.into());
+            self.skip_peer(i);
+        }
+    }
+
+    /// Unpacks what of a message that came block by block was not received in its place.
+    fn unpack_staged(&self, i: usize) -> Result<()> {
         let (recv, loopback) = (&self.recvs[i], self.loopback());
         let mut from = recv.buffer.as_ptr();
         for block in self.outputs[recv.blocks.clone()].iter().filter(|block| block.is_staged()) {

@@ -53,6 +53,7 @@ mod send;
 mod state;
 pub mod under_way;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -106,61 +107,73 @@ pub struct Setup<'a> {
 /// Entries of a list that are processes, and these. Without an allocation where they are few.
 type Entries = SmallVec<[(u32, Rank); 8]>;
 
+/// Makes the messages to or from processes of the node: of each its position among them, and a
+/// range of the blocks that are also returned. The blocks for a process are those of the first
+/// field, then those of the next one, each in the order of the list.
+fn messages<M>(
+    ranks: impl ExactSizeIterator<Item = Rank>,
+    entries: &Entries,
+    fields: usize,
+    message: impl Fn(usize, Range<usize>) -> M,
+) -> (Vec<M>, Vec<MessageBlock>) {
+    let mut blocks = Vec::with_capacity(entries.len() * fields);
+    let mut messages = Vec::with_capacity(ranks.len());
+    for (i, rank) in ranks.enumerate() {
+        let begin = blocks.len();
+        for field in 0..fields {
+            blocks.extend(entries.iter().filter(|entry| entry.1 == rank).map(|entry| MessageBlock::new(field, entry.0)));
+        }
+        messages.push(message(i, begin..blocks.len()));
+    }
+    (messages, blocks)
+}
+
+/// Makes the executor of the edges to other nodes. Returns `None` if there is nothing for it to do.
+fn remote(channels: &Channels, comm: &Arc<Comm>, setup: &Setup) -> Option<Remote> {
+    let &Setup { schedule, neighborhood: n, link, waiting, .. } = setup;
+    let is_remote = |rank: u32| rank != n.rank() && !channels.has(rank);
+    let is_left = |op: &Op| match *op {
+        Op::Recv { from, .. } => is_remote(from),
+        Op::Send { to, .. } => is_remote(to),
+        Op::Copy { .. } | Op::Reduce { .. } => false,
+    };
+    // without an edge, too, where all processes synchronize
+    let takes_part = link.is_some_and(|link| link.fenced_rounds(schedule.algorithm()).is_some());
+    if !takes_part && !schedule.ops().iter().any(is_left) {
+        return None;
+    }
+    let schedule = schedule.retained(is_left);
+    Some(match link {
+        Some(link) => {
+            let executor = Rma::new(link, comm, n, &schedule, OwnEdges::Left, waiting, 1);
+            Remote::Rma(Box::new(if setup.combine.is_some() { executor.with_exact_lengths() } else { executor }))
+        }
+        None => Remote::P2p(Box::new(P2p::new(Arc::clone(comm), None, n.rank(), waiting, setup.window, &schedule))),
+    })
+}
+
 impl Shm {
     /// Makes an executor. `self_comm` is needed where blocks are combined.
     pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, setup: &Setup) -> Shm {
         let n = setup.neighborhood;
         let (targets, sources): (Entries, Entries) = (n.targets_in_order().collect(), n.sources_in_order().collect());
         let self_edges = n.self_edges();
-        let mut origins = vec![Origin::Nowhere; n.sources().len()];
-        for &(entry, _) in &sources {
-            origins[entry as usize] = Origin::Remote;
-        }
-        for (k, &(_, source)) in (0..).zip(&self_edges) {
-            origins[source as usize] = Origin::Own(k);
-        }
-        let mut inputs = Vec::with_capacity(n.targets().len() * setup.fields);
-        let mut each = Vec::with_capacity(channels.outbound.len());
-        for (i, out) in channels.outbound.iter().enumerate() {
-            let begin = inputs.len();
-            for field in 0..setup.fields {
-                inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
-            }
-            each.push(OutMessage::new(i..i + 1, begin..inputs.len()));
-        }
-        let all = if channels.outbound.is_empty() { Vec::new() } else { vec![OutMessage::new(0..channels.outbound.len(), 0..1)] };
-        let mut outputs = Vec::with_capacity(n.sources().len() * setup.fields);
-        let mut recvs = Vec::with_capacity(channels.inbound.len());
-        for (i, source) in channels.inbound.iter().enumerate() {
-            let begin = outputs.len();
-            for field in 0..setup.fields {
-                for s in sources.iter().filter(|s| s.1 == source.rank) {
-                    outputs.push(MessageBlock::new(field, s.0));
-                    origins[s.0 as usize] = Origin::Peer(to_u32(i));
-                }
-            }
-            recvs.push(InMessage::new(begin..outputs.len()));
-        }
-        let several = recvs.iter().any(|recv| recv.blocks.len() > 1);
-        let is_remote = |rank: u32| rank != n.rank() && !channels.has(rank);
-        let is_left = |op: &Op| match *op {
-            Op::Recv { from, .. } => is_remote(from),
-            Op::Send { to, .. } => is_remote(to),
-            Op::Copy { .. } | Op::Reduce { .. } => false,
-        };
-        // without an edge, too, where all processes synchronize
-        let takes_part = setup.link.is_some_and(|link| link.fenced_rounds(setup.schedule.algorithm()).is_some());
-        let remote = (takes_part || setup.schedule.ops().iter().any(is_left)).then(|| {
-            let (comm, schedule) = (Arc::clone(&comm), setup.schedule.retained(is_left));
-            match setup.link {
-                Some(link) => {
-                    let executor = Rma::new(link, &comm, n, &schedule, OwnEdges::Left, setup.waiting, 1);
-                    let is_combined = setup.combine.is_some();
-                    Remote::Rma(Box::new(if is_combined { executor.with_exact_lengths() } else { executor }))
-                }
-                None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), setup.waiting, setup.window, &schedule))),
-            }
+        let (each, inputs) = messages(channels.outbound.iter().map(|out| out.rank), &targets, setup.fields, |i, blocks| {
+            OutMessage::new(i..i + 1, blocks)
         });
+        let all = if channels.outbound.is_empty() { Vec::new() } else { vec![OutMessage::new(0..channels.outbound.len(), 0..1)] };
+        let (recvs, outputs) =
+            messages(channels.inbound.iter().map(|source| source.rank), &sources, setup.fields, |_, blocks| {
+                InMessage::new(blocks)
+            });
+        let several = recvs.iter().any(|recv| recv.blocks.len() > 1);
+        let mut origins = vec![Origin::Nowhere; n.sources().len()];
+        sources.iter().for_each(|&(entry, _)| origins[entry as usize] = Origin::Remote);
+        (0..).zip(&self_edges).for_each(|(k, &(_, source))| origins[source as usize] = Origin::Own(k));
+        for (i, recv) in (0..).zip(&recvs) {
+            outputs[recv.blocks.clone()].iter().for_each(|block| origins[block.entry as usize] = Origin::Peer(i));
+        }
+        let remote = remote(channels, &comm, setup);
         let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
         let remote_places = if setup.combine.is_some() { origins.len() } else { 0 };
         Shm {

@@ -83,6 +83,14 @@ impl Wish {
         !(self.targets.is_empty() && self.sources.is_empty())
     }
 
+    /// The targets and sources, each once, by rank in the node.
+    fn neighbors(&self) -> SmallVec<[u32; 16]> {
+        let mut neighbors: SmallVec<[u32; 16]> = self.targets.iter().chain(&self.sources).map(|neighbor| neighbor.1).collect();
+        neighbors.sort_unstable();
+        neighbors.dedup();
+        neighbors
+    }
+
     /// Prepares the channels in memory that the node keeps, if there is room for this process. They
     /// are connected if all processes have prepared them, and have the same word. Local.
     pub fn prepare(self) -> Option<Prepared> {
@@ -208,68 +216,25 @@ pub fn make(
             (wish, segment)
         }
     };
-    let Wish { team, operations, targets, sources, .. } = &*wish;
-    let Wish { copied, large_buffer, memory, .. } = *wish;
     let Some(segment) = segment.filter(|_| wish.has_edges()).map(Arc::new) else {
         return Ok(None);
     };
     // rings and small buffers are little, unless there are many
-    if wish.rings + wish.memories / memory * ALL_SMALL > 512 << 10 {
+    if wish.rings + wish.memories / wish.memory * ALL_SMALL > 512 << 10 {
         segment.note_much();
     }
-    let head = wish.head(&segment);
-    let ring = |target: u32, source: u32, position: usize| -> (*const Ring, bool) {
-        let rings = head.rings(target, source).load(Ordering::Relaxed);
-        let first: *const Ring = segment.address((rings & !READS) as usize * LINE).cast();
-        (first.wrapping_add(position), rings & READS != 0)
-    };
-    let doorbell = |member: u32| head.doorbell(member);
-    let mut neighbors: SmallVec<[u32; 16]> = targets.iter().chain(sources).map(|neighbor| neighbor.1).collect();
-    neighbors.sort_unstable();
-    neighbors.dedup();
+    let published = Published { wish: &wish, head: wish.head(&segment) };
+    let (team, copied, large_buffer) = (&wish.team, wish.copied, wish.large_buffer);
+    let neighbors = wish.neighbors();
     let [_, mut next] = segment.front_and_body(team.me());
-    let channels = operations.iter().enumerate().map(|(position, &(operation, common))| {
-        let (begin, range) = (next, generation % GENERATIONS * MOST_OPERATIONS + operation);
-        let first_tag = first_tag + range * tags;
-        let outbound: Vec<Outbound> = (targets.iter().enumerate())
-            .map(|(k, &(rank, member))| {
-                let (ring, reads) = ring(member, team.me(), position);
-                Outbound {
-                    rank,
-                    member,
-                    world: team.world(member),
-                    ring,
-                    sender: Sender::default(),
-                    memory: begin.wrapping_add(if common { 0 } else { k * memory }),
-                    stores: Stores::default(),
-                    used: Default::default(),
-                    back: sources.iter().position(|s| s.0 == rank),
-                    chunks: AtomicU64::new(0),
-                    reads,
-                    gone: AtomicBool::new(false),
-                    clogged_below: AtomicU64::new(0),
-                }
-            })
-            .collect();
-        let inbound = (sources.iter())
-            .map(|&(rank, member)| {
-                let (ring, reads) = ring(team.me(), member, position);
-                Inbound {
-                    rank,
-                    member,
-                    ring,
-                    receiver: Receiver::default(),
-                    back: targets.iter().position(|t| t.0 == rank),
-                    eager_limit: head.size(member).load(Ordering::Relaxed) as usize * PAGE,
-                    process: reads.then(|| doorbell(member).owner().process()),
-                }
-            })
-            .collect();
-        next = next.wrapping_add(memory * if common { outbound.len().min(1) } else { outbound.len() });
+    let channels = wish.operations.iter().enumerate().map(|(position, &(operation, common))| {
+        let first_tag = first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation) * tags;
+        let outbound = published.outbound(position, next, common);
+        next = next.wrapping_add(wish.memory * if common { outbound.len().min(1) } else { outbound.len() });
         Arc::new(Channels {
             segment: Arc::clone(&segment),
             outbound,
-            inbound,
+            inbound: published.inbound(position),
             eager_limit: large_buffer,
             single_from: if let Copied::From(from) = copied { from.min(large_buffer as u64 + 1) } else { u64::MAX },
             away_only: copied == Copied::Away,
@@ -278,14 +243,72 @@ pub fn make(
             first_tag,
             tags,
             under_way: marks.of(first_tag, tags / 2),
-            doorbell: doorbell(team.me()),
-            doorbells: neighbors.iter().map(|&member| doorbell(member)).collect(),
+            doorbell: published.head.doorbell(team.me()),
+            doorbells: neighbors.iter().map(|&member| published.head.doorbell(member)).collect(),
             oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
             detached: Detached::default(),
         })
     });
     Ok(Some(channels.collect()))
+}
+
+/// A segment in which all processes have published where their rings are.
+struct Published<'a> {
+    wish: &'a Wish,
+    head: Head<'a>,
+}
+
+impl Published<'_> {
+    /// The ring of the operation at `position` from a source to a target, and true if the target
+    /// can read long messages from the source's memory.
+    fn ring(&self, target: u32, source: u32, position: usize) -> (*const Ring, bool) {
+        let rings = self.head.rings(target, source).load(Ordering::Relaxed);
+        let first: *const Ring = self.head.segment.address((rings & !READS) as usize * LINE).cast();
+        (first.wrapping_add(position), rings & READS != 0)
+    }
+
+    /// The channels to the targets, whose memory begins at `begin`; `common`: they share it.
+    fn outbound(&self, position: usize, begin: *mut u8, common: bool) -> Vec<Outbound> {
+        let Wish { team, targets, sources, memory, .. } = self.wish;
+        let outbound = targets.iter().enumerate().map(|(k, &(rank, member))| {
+            let (ring, reads) = self.ring(member, team.me(), position);
+            Outbound {
+                rank,
+                member,
+                world: team.world(member),
+                ring,
+                sender: Sender::default(),
+                memory: begin.wrapping_add(if common { 0 } else { k * memory }),
+                stores: Stores::default(),
+                used: Default::default(),
+                back: sources.iter().position(|s| s.0 == rank),
+                chunks: AtomicU64::new(0),
+                reads,
+                gone: AtomicBool::new(false),
+                clogged_below: AtomicU64::new(0),
+            }
+        });
+        outbound.collect()
+    }
+
+    /// The channels from the sources.
+    fn inbound(&self, position: usize) -> Vec<Inbound> {
+        let Wish { team, targets, sources, .. } = self.wish;
+        let inbound = sources.iter().map(|&(rank, member)| {
+            let (ring, reads) = self.ring(team.me(), member, position);
+            Inbound {
+                rank,
+                member,
+                ring,
+                receiver: Receiver::default(),
+                back: targets.iter().position(|t| t.0 == rank),
+                eager_limit: self.head.size(member).load(Ordering::Relaxed) as usize * PAGE,
+                process: reads.then(|| self.head.doorbell(member).owner().process()),
+            }
+        });
+        inbound.collect()
+    }
 }
 
 /// Makes the segment, in which all processes have published their rings. Collective over the node.
