@@ -111,36 +111,48 @@ pub struct Forward {
 
 const NONE: u32 = u32::MAX;
 
+/// Returns the [`members`](Forward::members) of packets, without those of packets that are
+/// received, and which packets [pass blocks on](Forward::passes).
+fn outermost_packets(schedule: &Schedule) -> (Vec<Vec<u32>>, Vec<bool>) {
+    let packets = schedule.packets();
+    let mut outermost: Vec<usize> = (0..packets).collect();
+    let mut members = vec![Vec::new(); packets];
+    let mut passes = vec![false; packets];
+    for k in 0..packets {
+        members[outermost[k]].push(to_u32(k));
+        for block in schedule.packet(k) {
+            match *block {
+                // inner packets have higher numbers
+                Block::Packet(inner) => outermost[inner as usize] = outermost[k],
+                Block::Scratch(_) => passes[outermost[k]] = true,
+                Block::Input(_) | Block::Output(_) => {}
+            }
+        }
+    }
+    for op in schedule.ops() {
+        if let Op::Recv { into: Block::Packet(k), .. } = *op {
+            members[k as usize].clear();
+        }
+    }
+    (members, passes)
+}
+
+/// Returns the index of the first copy of each round, and the number of all copies.
+fn first_copies(schedule: &Schedule) -> Vec<usize> {
+    let copies = |r: usize| schedule.round(r).iter().filter(|op| matches!(op, Op::Copy { .. })).count();
+    let ends = (0..schedule.rounds()).scan(0, |sum, r| {
+        *sum += copies(r);
+        Some(*sum)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 impl Forward {
     /// Makes an executor of `schedule` for process `me` on the private communicator.
     pub fn new(comm: Arc<Comm>, me: u32, waiting: Waiting, schedule: &Schedule) -> Forward {
         let (packets, scratch) = (schedule.packets(), schedule.scratch_blocks() as usize);
-        let mut outermost: Vec<usize> = (0..packets).collect();
-        let mut members = vec![Vec::new(); packets];
-        let mut passes = vec![false; packets];
-        for k in 0..packets {
-            members[outermost[k]].push(to_u32(k));
-            for block in schedule.packet(k) {
-                match *block {
-                    // inner packets have higher numbers
-                    Block::Packet(inner) => outermost[inner as usize] = outermost[k],
-                    Block::Scratch(_) => passes[outermost[k]] = true,
-                    Block::Input(_) | Block::Output(_) => {}
-                }
-            }
-        }
-        for op in schedule.ops() {
-            if let Op::Recv { into: Block::Packet(k), .. } = *op {
-                members[k as usize].clear();
-            }
-        }
-        let rounds = (0..schedule.rounds()).map(|r| schedule.round(r));
-        let most = rounds.clone().map(<[Op]>::len).max().unwrap_or(0);
-        let copies = |round: &[Op]| round.iter().filter(|op| matches!(op, Op::Copy { .. })).count();
-        let first_copies = std::iter::once(0).chain(rounds.scan(0, |sum, round| {
-            *sum += copies(round);
-            Some(*sum)
-        }));
+        let (members, passes) = outermost_packets(schedule);
+        let most = (0..schedule.rounds()).map(|r| schedule.round(r).len()).max().unwrap_or(0);
         let mut requests = Requests::default();
         requests.reserve(most);
         let mut executor = Forward {
@@ -158,7 +170,7 @@ impl Forward {
             scratch: vec![Passing { buffer: 0, range: 0..0, lost: None }; scratch],
             buffers: vec![Vec::new(); packets + scratch],
             copies: OwnCopies::default(),
-            first_copies: first_copies.collect(),
+            first_copies: first_copies(schedule),
             sources: Vec::new(),
             round: 0,
             probed: Vec::with_capacity(most),
@@ -176,30 +188,40 @@ impl Forward {
             record: None,
             schedule: schedule.clone(),
         };
+        executor.name_blocks(schedule);
+        executor.buffers.resize(packets + scratch + executor.outputs.len(), Vec::new());
+        executor.guards = Guards::new(executor.own.len());
+        executor.note_sources(schedule);
+        executor
+    }
+
+    /// Adds all blocks of the caller's that the schedule uses to `own`.
+    fn name_blocks(&mut self, schedule: &Schedule) {
         for op in schedule.ops() {
             match *op {
-                Op::Send { block, .. } | Op::Recv { into: block, .. } => executor.name(block, true),
+                Op::Send { block, .. } | Op::Recv { into: block, .. } => self.name(block, true),
                 Op::Copy { from, into } | Op::Reduce { from, into } => {
-                    [from, into].into_iter().for_each(|b| executor.name(b, false));
+                    [from, into].into_iter().for_each(|b| self.name(b, false));
                 }
             }
         }
-        (0..packets).flat_map(|k| schedule.packet(k)).for_each(|&block| executor.name(block, false));
-        executor.buffers.resize(packets + scratch + executor.outputs.len(), Vec::new());
-        executor.guards = Guards::new(executor.own.len());
+        (0..schedule.packets()).flat_map(|k| schedule.packet(k)).for_each(|&block| self.name(block, false));
+    }
+
+    /// Notes in which round each output block arrives.
+    fn note_sources(&mut self, schedule: &Schedule) {
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
                 match *op {
                     Op::Recv { into: Block::Packet(k), .. } => {
-                        (schedule.packet(k as usize).iter()).for_each(|&block| executor.note_source(block, r, false));
+                        (schedule.packet(k as usize).iter()).for_each(|&block| self.note_source(block, r, false));
                     }
-                    Op::Recv { into, .. } => executor.note_source(into, r, false),
-                    Op::Copy { into, .. } => executor.note_source(into, r, true),
+                    Op::Recv { into, .. } => self.note_source(into, r, false),
+                    Op::Copy { into, .. } => self.note_source(into, r, true),
                     Op::Send { .. } | Op::Reduce { .. } => {}
                 }
             }
         }
-        executor
     }
 
     /// Notes in which round an output block arrives.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::parts::{Finder, Parts};
-use crate::schedule::{Block, Op, Schedule};
+use crate::schedule::{Block, Op, Part, Schedule};
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::to_u32;
 
@@ -93,68 +93,99 @@ impl Arrivals {
     }
 }
 
+/// Sorts the operations of a schedule, round by round.
+#[derive(Default)]
+struct Sorter {
+    sorted: Sorted,
+    finder: Finder,
+    arrivals: Arrivals,
+}
+
+impl Sorter {
+    /// Sorts the operations of round `r`.
+    fn sort_round(&mut self, r: usize, ops: &[Op]) {
+        let Sorted { messages, packs, unpacks, copies, reduces, .. } = &self.sorted;
+        let (first, pack, unpack) = (messages.len(), packs.len(), unpacks.len());
+        let (copy, reduce) = (copies.len(), reduces.len());
+        let mut sends = first;
+        for op in ops {
+            if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = *op {
+                self.finder.write(into);
+            }
+            match *op {
+                Op::Recv { from, into, part } => {
+                    self.receive(r, from, into, part);
+                    sends += 1;
+                }
+                Op::Send { to, block, part } => self.send(to, block, part),
+                Op::Copy { from, into } => {
+                    self.arrivals.write(into, r);
+                    self.sorted.copies.push((from, into));
+                }
+                Op::Reduce { from, into } => self.reduce(from, into),
+            }
+        }
+        let Sorted { rounds, messages, packs, unpacks, copies, reduces, .. } = &mut self.sorted;
+        rounds.push(Round {
+            recvs: first..sends,
+            sends: sends..messages.len(),
+            packs: pack..packs.len(),
+            unpacks: unpack..unpacks.len(),
+            copies: copy..copies.len(),
+            reduces: reduce..reduces.len(),
+        });
+    }
+
+    /// Adds a message that is received in round `r`.
+    fn receive(&mut self, r: usize, from: Rank, into: Block, part: Part) {
+        let sorted = &mut self.sorted;
+        let message = to_u32(sorted.messages.len());
+        sorted.messages.push((from, into));
+        let arrival = self.arrivals.write(into, r);
+        arrival.messages.push(message);
+        match into {
+            _ if !part.is_whole() => {
+                if let Some(stage) = self.finder.receive(message, into, part) {
+                    arrival.unpack = Some(to_u32(sorted.unpacks.len()));
+                    sorted.unpacks.push(stage);
+                }
+            }
+            Block::Output(entry) => sorted.outputs.push(Place { message, entry }),
+            _ => sorted.others.push(message),
+        }
+    }
+
+    /// Adds a message that is sent.
+    fn send(&mut self, to: Rank, block: Block, part: Part) {
+        let sorted = &mut self.sorted;
+        let message = to_u32(sorted.messages.len());
+        sorted.messages.push((to, block));
+        match block {
+            _ if !part.is_whole() => sorted.packs.extend(self.finder.send(message, block, part)),
+            Block::Input(entry) => sorted.inputs.push(Place { message, entry }),
+            _ => sorted.others.push(message),
+        }
+    }
+
+    /// Adds a reduction.
+    fn reduce(&mut self, from: Block, into: Block) {
+        let Arrivals { list, of } = &mut self.arrivals;
+        // the grammar has both arrive earlier
+        let (left, right) = (of[&from], of[&into]);
+        list[right as usize].reduce = Some(to_u32(self.sorted.reduces.len()));
+        self.sorted.operands.push([left, right]);
+        self.sorted.reduces.push((from, into));
+    }
+}
+
 impl Sorted {
     /// Sorts a schedule, and finds the blocks that travel in parts.
     pub(super) fn new(schedule: &Schedule) -> (Sorted, Parts) {
-        let mut sorted = Sorted::default();
-        let mut finder = Finder::default();
-        let mut arrivals = Arrivals::default();
+        let mut sorter = Sorter::default();
         for r in 0..schedule.rounds() {
-            let (first, copy, reduce) = (sorted.messages.len(), sorted.copies.len(), sorted.reduces.len());
-            let (pack, unpack) = (sorted.packs.len(), sorted.unpacks.len());
-            let mut sends = first;
-            for op in schedule.round(r) {
-                let message = to_u32(sorted.messages.len());
-                if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = *op {
-                    finder.write(into);
-                }
-                match *op {
-                    Op::Recv { from, into, part } => {
-                        sorted.messages.push((from, into));
-                        sends += 1;
-                        let arrival = arrivals.write(into, r);
-                        arrival.messages.push(message);
-                        match into {
-                            _ if !part.is_whole() => {
-                                if let Some(stage) = finder.receive(message, into, part) {
-                                    arrival.unpack = Some(to_u32(sorted.unpacks.len()));
-                                    sorted.unpacks.push(stage);
-                                }
-                            }
-                            Block::Output(entry) => sorted.outputs.push(Place { message, entry }),
-                            _ => sorted.others.push(message),
-                        }
-                    }
-                    Op::Send { to, block, part } => {
-                        sorted.messages.push((to, block));
-                        match block {
-                            _ if !part.is_whole() => sorted.packs.extend(finder.send(message, block, part)),
-                            Block::Input(entry) => sorted.inputs.push(Place { message, entry }),
-                            _ => sorted.others.push(message),
-                        }
-                    }
-                    Op::Copy { from, into } => {
-                        arrivals.write(into, r);
-                        sorted.copies.push((from, into));
-                    }
-                    Op::Reduce { from, into } => {
-                        // the grammar has both arrive earlier
-                        let (left, right) = (arrivals.of[&from], arrivals.of[&into]);
-                        arrivals.list[right as usize].reduce = Some(to_u32(sorted.reduces.len()));
-                        sorted.operands.push([left, right]);
-                        sorted.reduces.push((from, into));
-                    }
-                }
-            }
-            sorted.rounds.push(Round {
-                recvs: first..sends,
-                sends: sends..sorted.messages.len(),
-                packs: pack..sorted.packs.len(),
-                unpacks: unpack..sorted.unpacks.len(),
-                copies: copy..sorted.copies.len(),
-                reduces: reduce..sorted.reduces.len(),
-            });
+            sorter.sort_round(r, schedule.round(r));
         }
+        let Sorter { mut sorted, finder, arrivals } = sorter;
         for (source, block) in schedule.homes() {
             let source = source as usize;
             if sorted.sources.len() <= source {

@@ -1,10 +1,11 @@
 //! Makes a round, and runs it.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::OwnEdges;
-use super::edges::Edges;
+use super::edges::{Edges, Moved};
 use super::state::{InMessage, InState, OutMessage, Round, Stage};
 use crate::datatype::copy::OwnCopies;
 use crate::datatype::known::Known;
@@ -16,7 +17,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::Requests;
 use crate::observe::Record;
 use crate::schedule::{Block, Op};
-use crate::util::cast::{to_int, to_u32};
+use crate::util::cast::to_int;
 
 /// Makes what combines blocks, if anything does, and returns the communicator of the process alone.
 /// `sources`: length of the source list; `of_source`: the message of each source that has one.
@@ -36,43 +37,59 @@ fn folding(
     Some((Box::new(Folding::new(combine, &origins)), self_comm))
 }
 
+/// Returns the blocks that the operations of a round send and receive through a link, each in the
+/// order in which both ends have them, and those that they copy, by target and source.
+fn moved(edges: &Edges, ops: &[Op]) -> (Vec<Moved>, Vec<Moved>, HashSet<(u32, u32)>) {
+    let (mut sent, mut received, mut copied) = (Vec::new(), Vec::new(), HashSet::new());
+    for op in ops {
+        match *op {
+            Op::Send { block: Block::Input(entry), part, .. } => sent.extend(edges.targets.of(entry, part)),
+            Op::Recv { into: Block::Output(entry), part, .. } => received.extend(edges.sources.of(entry, part)),
+            Op::Copy { from: Block::Input(target), into: Block::Output(source) } => _ = copied.insert((target, source)),
+            _ => {}
+        }
+    }
+    for moved in [&mut sent, &mut received] {
+        moved.sort_unstable_by(|a: &Moved, b| a.way.cmp(&b.way).then_with(|| a.part.by_begin(&b.part)));
+    }
+    (sent, received, copied)
+}
+
+/// Splits the blocks of a round into those of each message.
+fn by_slot(moved: &[Moved]) -> impl Iterator<Item = &[Moved]> {
+    moved.chunk_by(|a, b| a.way.0 == b.way.0)
+}
+
+/// Makes the messages of a round: of each the position of its slot, and a range of the blocks that
+/// are also returned.
+fn messages<M>(moved: &[Moved], fields: usize, message: impl Fn(usize, Range<usize>) -> M) -> (Vec<M>, Vec<MessageBlock>) {
+    let (mut messages, mut blocks) = (Vec::new(), Vec::new());
+    for parts in by_slot(moved) {
+        let begin = blocks.len();
+        for field in 0..fields {
+            blocks.extend(parts.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
+        }
+        messages.push(message(parts[0].way.0, begin..blocks.len()));
+    }
+    (messages, blocks)
+}
+
 impl Round {
     /// Makes what executes the operations of a round whose other ends a link has, and copies.
     /// `is_only`: no process has another round.
     pub(super) fn new(edges: &Edges, ops: &[Op], is_only: bool, own: OwnEdges) -> Round {
         let &Edges { link, comm, n, fields, .. } = edges;
-        let (mut sent, mut received, mut copied) = (Vec::new(), Vec::new(), HashSet::new());
-        for op in ops {
-            match *op {
-                Op::Send { block: Block::Input(entry), part, .. } => sent.extend(edges.targets.of(entry, part)),
-                Op::Recv { into: Block::Output(entry), part, .. } => received.extend(edges.sources.of(entry, part)),
-                Op::Copy { from: Block::Input(target), into: Block::Output(source) } => _ = copied.insert((target, source)),
-                _ => {}
-            }
-        }
-        // the same order at both ends
-        for moved in [&mut sent, &mut received] {
-            moved.sort_unstable_by(|a, b| a.way.cmp(&b.way).then_with(|| a.part.by_begin(&b.part)));
-        }
+        let (sent, received, copied) = moved(edges, ops);
         let mut self_edges = if matches!(own, OwnEdges::Left) { Vec::new() } else { n.self_edges() };
         self_edges.retain(|edge| copied.contains(edge));
-        let (mut inputs, mut outs) = (Vec::new(), Vec::new());
-        for message in sent.chunk_by(|a, b| a.way.0 == b.way.0) {
-            let (begin, position) = (inputs.len(), message[0].way.0);
-            for field in 0..fields {
-                inputs.extend(message.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
-            }
-            outs.push(OutMessage::new(position, link.targets[position], begin..inputs.len()));
-        }
-        let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), Vec::new());
-        for message in received.chunk_by(|a, b| a.way.0 == b.way.0) {
-            let (begin, position) = (outputs.len(), message[0].way.0);
-            of_source.extend(message.iter().map(|moved| (moved.entry, to_u32(ins.len()))));
-            for field in 0..fields {
-                outputs.extend(message.iter().map(|moved| MessageBlock::of_part(field, moved.entry, moved.part)));
-            }
-            ins.push(InMessage::new(position, link.sources[position], begin..outputs.len()));
-        }
+        let (outs, inputs) =
+            messages(&sent, fields, |position, blocks| OutMessage::new(position, link.targets[position], blocks));
+        let (ins, outputs) =
+            messages(&received, fields, |position, blocks| InMessage::new(position, link.sources[position], blocks));
+        let mut of_source: Vec<(u32, u32)> = (0..)
+            .zip(by_slot(&received))
+            .flat_map(|(message, blocks)| blocks.iter().map(move |moved| (moved.entry, message)))
+            .collect();
         of_source.sort_unstable();
         of_source.dedup();
         let mut answers = Requests::default();
