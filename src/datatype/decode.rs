@@ -364,58 +364,84 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: &[(Pieces, i64)]) -> O
         }
         Combiner::Subarray => {
             let (pieces, extent) = single()?;
-            let dims = usize::try_from(number(0)?).ok()?;
-            let fortran = number(1 + 3 * dims)? == order_fortran();
-            let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
-            // from the innermost dimension outward
-            for k in 0..dims {
-                let dim = if fortran { k } else { dims - 1 - k };
-                let (size, part, start) = (number(1 + dim)?, number(1 + dims + dim)?, number(1 + 2 * dims + dim)?);
-                pieces = pieces.repeated(part, stride)?;
-                offset = offset.checked_add(start.checked_mul(stride)?)?;
-                stride = stride.checked_mul(size)?;
-            }
-            moved(&pieces, offset)
+            subarray(numbers, pieces, extent)
         }
         Combiner::Darray => {
             let (pieces, extent) = single()?;
-            let (processes, mut rank, dims) = (number(0)?, number(1)?, usize::try_from(number(2)?).ok()?);
-            let [block, cyclic, none, default] = distributions();
-            let fortran = number(3 + 4 * dims)? == order_fortran();
-            // the process grid is always in C order
-            let (mut coordinates, mut rest) = (Vec::with_capacity(dims), processes);
-            for dim in 0..dims {
-                rest = rest.checked_div(number(3 + 3 * dims + dim)?)?;
-                coordinates.push(rank.checked_div(rest)?);
-                rank = rank.checked_rem(rest)?;
-            }
-            let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
-            for k in 0..dims {
-                let dim = if fortran { k } else { dims - 1 - k };
-                let field = |which: usize| number(3 + which * dims + dim);
-                let (size, distribution, argument, processes) = (field(0)?, field(1)?, field(2)?, field(3)?);
-                // consecutive elements of one process
-                let length = match argument {
-                    _ if distribution == none => size,
-                    given if given != default => given,
-                    _ if distribution == block => size.checked_add(processes - 1)?.checked_div(processes)?,
-                    _ if distribution == cyclic => 1,
-                    _ => return None,
-                };
-                let round = length.checked_mul(processes)?;
-                let first = length.checked_mul(coordinates[dim])?;
-                let behind = size.checked_sub(first)?.max(0);
-                let (whole, part) = (behind.checked_div(round)?, behind.checked_rem(round)?.min(length));
-                // the last block may be cut short
-                let (whole, part) = if part == length { (whole + 1, 0) } else { (whole, part) };
-                let distance = round.checked_mul(stride)?;
-                let mut all = pieces.clone().repeated(length, stride)?.repeated(whole, distance)?;
-                all.append(&pieces.repeated(part, stride)?, whole.checked_mul(distance)?)?;
-                offset = offset.checked_add(first.checked_mul(stride)?)?;
-                (pieces, stride) = (all, stride.checked_mul(size)?);
-            }
-            moved(&pieces, offset)
+            darray(numbers, pieces, extent)
         }
+    }
+}
+
+/// Returns the pieces of a subarray of elements with these pieces.
+fn subarray(numbers: &[i64], pieces: &Pieces, extent: i64) -> Option<Pieces> {
+    let number = |k: usize| numbers.get(k).copied();
+    let dims = usize::try_from(number(0)?).ok()?;
+    let fortran = number(1 + 3 * dims)? == order_fortran();
+    let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
+    // from the innermost dimension outward
+    for k in 0..dims {
+        let dim = if fortran { k } else { dims - 1 - k };
+        let (size, part, start) = (number(1 + dim)?, number(1 + dims + dim)?, number(1 + 2 * dims + dim)?);
+        pieces = pieces.repeated(part, stride)?;
+        offset = offset.checked_add(start.checked_mul(stride)?)?;
+        stride = stride.checked_mul(size)?;
+    }
+    moved(&pieces, offset)
+}
+
+/// Returns the pieces of a process's share of a distributed array of elements with these pieces.
+fn darray(numbers: &[i64], pieces: &Pieces, extent: i64) -> Option<Pieces> {
+    let number = |k: usize| numbers.get(k).copied();
+    let dims = usize::try_from(number(2)?).ok()?;
+    let fortran = number(3 + 4 * dims)? == order_fortran();
+    let coordinates = grid_coordinates(numbers, dims)?;
+    let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
+    // from the innermost dimension outward
+    for k in 0..dims {
+        let dim = if fortran { k } else { dims - 1 - k };
+        let field = |which: usize| number(3 + which * dims + dim);
+        let (size, processes) = (field(0)?, field(3)?);
+        let length = distributed_length(size, field(1)?, field(2)?, processes)?;
+        let round = length.checked_mul(processes)?;
+        let first = length.checked_mul(coordinates[dim])?;
+        let behind = size.checked_sub(first)?.max(0);
+        let (whole, part) = (behind.checked_div(round)?, behind.checked_rem(round)?.min(length));
+        // the last block may be cut short
+        let (whole, part) = if part == length { (whole + 1, 0) } else { (whole, part) };
+        let distance = round.checked_mul(stride)?;
+        let mut all = pieces.clone().repeated(length, stride)?.repeated(whole, distance)?;
+        all.append(&pieces.repeated(part, stride)?, whole.checked_mul(distance)?)?;
+        offset = offset.checked_add(first.checked_mul(stride)?)?;
+        (pieces, stride) = (all, stride.checked_mul(size)?);
+    }
+    moved(&pieces, offset)
+}
+
+/// Returns the coordinates of a distributed array's process in the grid of processes, which is
+/// always in C order.
+fn grid_coordinates(numbers: &[i64], dims: usize) -> Option<Vec<i64>> {
+    let number = |k: usize| numbers.get(k).copied();
+    let (mut rest, mut rank) = (number(0)?, number(1)?);
+    let mut coordinates = Vec::with_capacity(dims);
+    for dim in 0..dims {
+        rest = rest.checked_div(number(3 + 3 * dims + dim)?)?;
+        coordinates.push(rank.checked_div(rest)?);
+        rank = rank.checked_rem(rest)?;
+    }
+    Some(coordinates)
+}
+
+/// Returns how many consecutive elements of a dimension of `size` elements one of `processes`
+/// processes has.
+fn distributed_length(size: i64, distribution: i64, argument: i64, processes: i64) -> Option<i64> {
+    let [block, cyclic, none, default] = distributions();
+    match argument {
+        _ if distribution == none => Some(size),
+        given if given != default => Some(given),
+        _ if distribution == block => size.checked_add(processes - 1)?.checked_div(processes),
+        _ if distribution == cyclic => Some(1),
+        _ => None,
     }
 }
 
