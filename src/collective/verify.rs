@@ -286,14 +286,14 @@ impl Check {
             return Err(e);
         }
         let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], error: None };
-        let (mut text, mut ended, mut gone) = (String::new(), String::new(), None);
+        let mut differences = Differences::default();
         for (edge, e) in failed {
             let (list, matches, &(entry, peer)) = match sources.get(edge) {
                 Some(source) => ("sources", &mut findings.sources, source),
                 None => ("targets", &mut findings.targets, &targets[edge - sources.len()]),
             };
             matches[entry] = false;
-            let _ = write!(text, "; {list}[{entry}], process {peer}: {e}");
+            let _ = write!(differences.text, "; {list}[{entry}], process {peer}: {e}");
         }
         let (from_sources, from_targets) = heard.split_at(sources.len());
         let sides = [
@@ -303,26 +303,10 @@ impl Check {
         for (receives, edges, heard, mine, matches) in sides {
             for (&(entry, peer), words) in edges.iter().zip(heard) {
                 let (theirs, mine) = (Intent::from_words(*words), &mine[entry]);
-                if !matches[entry] || theirs.fits(mine) {
-                    continue;
+                if matches[entry] && !theirs.fits(mine) {
+                    matches[entry] = false;
+                    differences.add(me, receives, (entry, peer), (&theirs, mine));
                 }
-                matches[entry] = false;
-                let list = if receives { "sources" } else { "targets" };
-                if theirs.operation == ENDED {
-                    let _ = write!(ended, "; {list}[{entry}]: process {peer} has ended");
-                    gone.get_or_insert(peer);
-                    continue;
-                }
-                let (they, this) = (theirs.describe(mine), mine.describe(&Intent::default()));
-                let _ = if receives {
-                    write!(text, "; {list}[{entry}], process {peer}, sends {they}, but process {me} expects {this}")
-                } else {
-                    let at = theirs.entry;
-                    write!(
-                        text,
-                        "; {list}[{entry}], process {peer}, expects in its sources[{at}] {they}, but process {me} sends {this}"
-                    )
-                };
             }
         }
         for (target, source) in self_edges {
@@ -331,19 +315,55 @@ impl Check {
                 findings.targets[target] = false;
                 findings.sources[source] = false;
                 let _ = write!(
-                    text,
+                    differences.text,
                     "; targets[{target}], process {me} itself, sends {}, but sources[{source}] expects {}",
                     mine_out[target].describe(&mine_in[source]),
                     mine_in[source].describe(&Intent::default())
                 );
             }
         }
-        findings.error = if text.is_empty() {
-            gone.map(|rank| Error::Gone { rank }.into())
-        } else {
-            Some(Error::Verification(format!("{}{ended}", text.trim_start_matches("; "))).into())
-        };
+        findings.error = differences.into_error();
         Ok(findings)
+    }
+}
+
+/// Edges whose ends differ, in words.
+#[derive(Default)]
+struct Differences {
+    text: String,
+    /// Those whose other end has ended, and the first process of these.
+    ended: String,
+    gone: Option<u32>,
+}
+
+impl Differences {
+    /// Adds an edge of process `me` from a source (`receives`) or to a target: its entry in the
+    /// list and the process there, and the intents of that process and of this one.
+    fn add(&mut self, me: u32, receives: bool, (entry, peer): (usize, u32), (theirs, mine): (&Intent, &Intent)) {
+        let list = if receives { "sources" } else { "targets" };
+        if theirs.operation == ENDED {
+            let _ = write!(self.ended, "; {list}[{entry}]: process {peer} has ended");
+            self.gone.get_or_insert(peer);
+            return;
+        }
+        let (they, this) = (theirs.describe(mine), mine.describe(&Intent::default()));
+        let _ = if receives {
+            write!(self.text, "; {list}[{entry}], process {peer}, sends {they}, but process {me} expects {this}")
+        } else {
+            let at = theirs.entry;
+            write!(
+                self.text,
+                "; {list}[{entry}], process {peer}, expects in its sources[{at}] {they}, but process {me} sends {this}"
+            )
+        };
+    }
+
+    fn into_error(self) -> Option<Box<Error>> {
+        if self.text.is_empty() {
+            self.gone.map(|rank| Error::Gone { rank }.into())
+        } else {
+            Some(Error::Verification(format!("{}{}", self.text.trim_start_matches("; "), self.ended)).into())
+        }
     }
 }
 

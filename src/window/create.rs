@@ -52,6 +52,14 @@ struct Open(Mutex<Vec<Weak<Guarded<Window>>>>);
 
 static OPEN: OfProcess<Open> = OfProcess::new();
 
+impl Open {
+    fn add(&self, window: &SharedWindow) {
+        let mut all = lock(&self.0);
+        all.retain(|window| window.strong_count() > 0);
+        all.push(Arc::downgrade(window));
+    }
+}
+
 impl Drop for Open {
     fn drop(&mut self) {
         for window in lock(&self.0).iter().filter_map(Weak::upgrade) {
@@ -73,17 +81,8 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let self_comm = comm.self_comm()?;
     let made = memory.and_then(|memory| Ok((elements(&memory, &self_comm)?, hints?)));
     let ((elements, signature), hints) = coll::share_outcome(&comm, made)?;
-    let is_known = i64::from(signature.is_some());
-    let [a, b, c] = [signature.map_or(0, Signature::number), to_int(elements.size), hints.exchange.agreed()];
-    let low = coll::allreduce(&comm, [to_int(hints.batch), is_known, a, b, c, -a, -b, -c], Reduction::Min)?;
-    let is_one = |k: usize| low[2 + k] == -low[5 + k];
-    if (low[1] == 1 && !is_one(0)) || !is_one(1) {
-        return Err(Error::Disagreement { what: "type".into() }.into());
-    }
-    if !is_one(2) {
-        return Err(Error::Disagreement { what: "one of the hints of sparse exchanges".into() }.into());
-    }
-    let (batch, least) = (to_usize(low[0]), Batch::least_capacity(elements.size));
+    let batch = agree(&comm, &elements, signature, &hints)?;
+    let least = Batch::least_capacity(elements.size);
     let (capacity, near_capacity) = (batch.max(least), (NEAR * batch).max(least));
     let counts = coll::allgather_words(&comm, [elements.count], size)?.into_iter().map(|[count]| count).collect();
     let exchanges = ExchangeContext::make(user)?;
@@ -133,14 +132,26 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
             several_threads,
         )
     });
-    {
-        let mut all = lock(&open.0);
-        all.retain(|window| window.strong_count() > 0);
-        all.push(Arc::downgrade(&window));
-    }
+    open.add(&window);
     let progress = Arc::clone(&window.hold()?.progress);
     outstanding.add(progress);
     Ok(window)
+}
+
+/// Checks that all processes have elements of one type and the hints that must agree, and returns
+/// the bytes of a batch, the least of all.
+fn agree(comm: &Comm, elements: &Elements, signature: Option<Signature>, hints: &WindowHints) -> Result<usize> {
+    let is_known = i64::from(signature.is_some());
+    let [a, b, c] = [signature.map_or(0, Signature::number), to_int(elements.size), hints.exchange.agreed()];
+    let low = coll::allreduce(comm, [to_int(hints.batch), is_known, a, b, c, -a, -b, -c], Reduction::Min)?;
+    let is_one = |k: usize| low[2 + k] == -low[5 + k];
+    if (low[1] == 1 && !is_one(0)) || !is_one(1) {
+        return Err(Error::Disagreement { what: "type".into() }.into());
+    }
+    if !is_one(2) {
+        return Err(Error::Disagreement { what: "one of the hints of sparse exchanges".into() }.into());
+    }
+    Ok(to_usize(low[0]))
 }
 
 /// Posts the receives of a process that messages come to from `others`: 16, or fewer of long ones.
