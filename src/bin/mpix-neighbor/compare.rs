@@ -270,6 +270,31 @@ struct Comparison {
     cells: Vec<Cell>,
 }
 
+/// What is compared on which graphs.
+struct Inputs<'a> {
+    arguments: &'a Arguments,
+    graphs: Vec<Graph>,
+    nodes: Option<Locality>,
+    methods: Vec<(&'static str, Method)>,
+    progress: ProgressBar,
+}
+
+impl Inputs<'_> {
+    /// Runs a method on all graphs with messages of `unit` bytes.
+    fn outcomes(&self, name: &str, method: Method, unit: u32) -> Result<Vec<Outcome>, String> {
+        let (arguments, bytes) = (self.arguments, f64::from(unit));
+        let mut outcomes = Vec::new();
+        for (i, graph) in self.graphs.iter().enumerate() {
+            let (seed, startup) = (arguments.seed.wrapping_add(i as u64), arguments.startup / bytes);
+            let tuning = Tuning { seed, startup, budget: arguments.search.budget, ..Tuning::default() };
+            let outcome = method.run(graph, self.nodes.as_ref(), &tuning, arguments.eager / bytes);
+            outcomes.push(outcome.map_err(|e| format!("{name}: {e}"))?);
+            self.progress.inc(1);
+        }
+        Ok(outcomes)
+    }
+}
+
 /// Runs the command; what it prints.
 pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let generator = match arguments.set {
@@ -277,7 +302,6 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         2 => Generator::IrregPc2,
         _ => Generator::Airfoil(arguments.points, 32),
     };
-    let statistic = arguments.statistic;
     // each unit has one row
     let mut units: Vec<u32> = Vec::new();
     for &unit in &arguments.units {
@@ -297,21 +321,35 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}") {
         progress.set_style(style);
     }
+    let inputs = Inputs { arguments, graphs, nodes, methods, progress };
     let mut result = Comparison {
         set: generator.to_string(),
         matrices: arguments.matrices,
         startup: arguments.startup,
         phi: arguments.phi,
-        statistic,
+        statistic: arguments.statistic,
         lower_bounds: Vec::new(),
         matchings: Vec::new(),
         cells: Vec::new(),
     };
     for &unit in &units {
-        let bytes = f64::from(unit);
+        result.add_unit(&inputs, unit)?;
+    }
+    inputs.progress.finish_and_clear();
+    match arguments.json {
+        true => Ok(crate::table::json(&result)),
+        false => Ok(result.text(&inputs.methods)),
+    }
+}
+
+impl Comparison {
+    /// Adds what comes of messages of `unit` bytes.
+    fn add_unit(&mut self, inputs: &Inputs, unit: u32) -> Result<(), Failure> {
+        let Inputs { arguments, graphs, methods, progress, .. } = inputs;
+        let (statistic, bytes) = (self.statistic, f64::from(unit));
         let startup = arguments.startup / bytes;
         let bounds: Vec<f64> = graphs.iter().map(|g| lower_bound(g, startup)).collect();
-        result.lower_bounds.push((unit, statistic.of(bounds.clone()) * bytes));
+        self.lower_bounds.push((unit, statistic.of(bounds.clone()) * bytes));
         progress.set_message("bounds");
         let matchings: Option<Vec<f64>> = arguments.matchings.then(|| {
             let bound = |graph| {
@@ -320,20 +358,12 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
             };
             graphs.iter().map(bound).collect()
         });
-        result.matchings.extend(matchings.iter().map(|bounds| (unit, statistic.of(bounds.clone()) * bytes)));
-        for &(name, method) in &methods {
+        self.matchings.extend(matchings.iter().map(|bounds| (unit, statistic.of(bounds.clone()) * bytes)));
+        for &(name, method) in methods {
             progress.set_message(name);
-            let mut outcomes = Vec::new();
-            for (i, graph) in graphs.iter().enumerate() {
-                let seed = arguments.seed.wrapping_add(i as u64);
-                let tuning = Tuning { seed, startup, budget: arguments.search.budget, ..Tuning::default() };
-                outcomes.push(
-                    method.run(graph, nodes.as_ref(), &tuning, arguments.eager / bytes).map_err(|e| format!("{name}: {e}"))?,
-                );
-                progress.inc(1);
-            }
+            let outcomes = inputs.outcomes(name, method, unit)?;
             let of = |value: fn(&Outcome) -> f64| statistic.of(outcomes.iter().map(value).collect());
-            result.cells.push(Cell {
+            self.cells.push(Cell {
                 method: name,
                 unit,
                 cost: of(|o| o.cost) * bytes,
@@ -346,15 +376,9 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
                 scheduling_us: Statistic::Median.of(outcomes.iter().map(|o| o.scheduling).collect()),
             });
         }
+        Ok(())
     }
-    progress.finish_and_clear();
-    match arguments.json {
-        true => Ok(crate::table::json(&result)),
-        false => Ok(result.text(&methods)),
-    }
-}
 
-impl Comparison {
     fn text(&self, methods: &[(&'static str, Method)]) -> String {
         let statistic = match self.statistic {
             Statistic::Mean => "means",

@@ -34,6 +34,7 @@ pub struct Plot {
 /// Positions of the axes, in pixels.
 const LEFT: f64 = 76.0;
 const WIDTH: f64 = 760.0;
+const RIGHT: f64 = LEFT + WIDTH;
 const HEIGHT: f64 = 420.0;
 /// Of Okabe and Ito's colors.
 const COLORS: [&str; 4] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"];
@@ -79,22 +80,30 @@ fn size(bytes: f64) -> String {
     }
 }
 
-impl Plot {
-    /// The plot as an SVG file.
-    pub fn svg(&self) -> String {
-        let top = 54.0 + 18.0 * self.subtitles.len() as f64;
-        let (width, height) = (LEFT + WIDTH + 40.0, top + HEIGHT + 62.0 + 20.0 * self.series.len() as f64);
-        let both = || self.series.iter().flat_map(|s| s.points.iter().chain(s.lines.iter().flatten()));
-        let (across, up) = (Axis::new(both().map(|p| p.0), 2.0), Axis::new(both().map(|p| p.1), 10.0));
-        let x = |bytes: f64| LEFT + WIDTH * across.part(bytes);
-        let y = |us: f64| top + HEIGHT * (1.0 - up.part(us)).clamp(0.0, 1.0);
-        let (right, bottom) = (LEFT + WIDTH, top + HEIGHT);
-        let mut svg = svg::head(width, height, LEFT, &self.title, None);
-        for (i, line) in self.subtitles.iter().enumerate() {
-            let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" fill=\"#555\">{}</text>", 48.0 + 18.0 * i as f64, escape(line));
-        }
-        for at in across.marks() {
-            let (x, label) = (x(at), size(at));
+/// Both axes, and where they begin at the top.
+struct Frame {
+    across: Axis,
+    up: Axis,
+    top: f64,
+}
+
+impl Frame {
+    fn x(&self, bytes: f64) -> f64 {
+        LEFT + WIDTH * self.across.part(bytes)
+    }
+
+    fn y(&self, us: f64) -> f64 {
+        self.top + HEIGHT * (1.0 - self.up.part(us)).clamp(0.0, 1.0)
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + HEIGHT
+    }
+
+    fn draw(&self, svg: &mut String) {
+        let (top, bottom) = (self.top, self.bottom());
+        for at in self.across.marks() {
+            let (x, label) = (self.x(at), size(at));
             let _ = writeln!(
                 svg,
                 "<path d=\"M{x:.1} {top}V{:.1}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\">{label}</text>",
@@ -102,11 +111,11 @@ impl Plot {
                 bottom + 18.0
             );
         }
-        for at in up.marks() {
-            let (y, label) = (y(at), time(at * 1e-6));
+        for at in self.up.marks() {
+            let (y, label) = (self.y(at), time(at * 1e-6));
             let _ = writeln!(
                 svg,
-                "<path d=\"M{:.1} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\">{label}</text>",
+                "<path d=\"M{:.1} {y:.1}H{RIGHT}\" stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\">{label}</text>",
                 LEFT - 4.0,
                 LEFT - 8.0,
                 y + 4.0
@@ -114,12 +123,64 @@ impl Plot {
         }
         let _ = writeln!(
             svg,
-            "<path d=\"M{LEFT} {top}V{bottom}H{right}\" fill=\"none\" stroke=\"#222\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">bytes of each message</text>",
+            "<path d=\"M{LEFT} {top}V{bottom}H{RIGHT}\" fill=\"none\" stroke=\"#222\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">bytes of each message</text>",
             LEFT + WIDTH / 2.0,
             bottom + 36.0
         );
+    }
+}
+
+impl Series {
+    /// Draws its points and lines, and at height `at` of the legend its name.
+    fn draw(&self, svg: &mut String, frame: &Frame, at: f64, color: &str) {
+        for line in &self.lines {
+            let points: Vec<String> =
+                line.iter().map(|&(bytes, us)| format!("{:.1},{:.1}", frame.x(bytes), frame.y(us))).collect();
+            let _ = writeln!(
+                svg,
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\"/>",
+                points.join(" ")
+            );
+        }
+        let _ = writeln!(svg, "<g fill=\"{color}\">");
+        for &(bytes, us) in &self.points {
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>{}, {bytes} B: {}</title></circle>",
+                frame.x(bytes),
+                frame.y(us),
+                escape(&self.name),
+                time(us * 1e-6)
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "</g><circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"/><path d=\"M{:.1} {:.1}h26\" stroke=\"{color}\" stroke-width=\"1.6\"/>\
+             <text x=\"{:.1}\" y=\"{at:.1}\">{}: measured, predicted</text>",
+            LEFT + 6.0,
+            at - 4.0,
+            LEFT + 16.0,
+            at - 4.0,
+            LEFT + 50.0,
+            escape(&self.name)
+        );
+    }
+}
+
+impl Plot {
+    /// The plot as an SVG file.
+    pub fn svg(&self) -> String {
+        let top = 54.0 + 18.0 * self.subtitles.len() as f64;
+        let (width, height) = (LEFT + WIDTH + 40.0, top + HEIGHT + 62.0 + 20.0 * self.series.len() as f64);
+        let both = || self.series.iter().flat_map(|s| s.points.iter().chain(s.lines.iter().flatten()));
+        let frame = Frame { across: Axis::new(both().map(|p| p.0), 2.0), up: Axis::new(both().map(|p| p.1), 10.0), top };
+        let mut svg = svg::head(width, height, LEFT, &self.title, None);
+        for (i, line) in self.subtitles.iter().enumerate() {
+            let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\" fill=\"#555\">{}</text>", 48.0 + 18.0 * i as f64, escape(line));
+        }
+        frame.draw(&mut svg);
         if let Some((at, label)) = &self.mark {
-            let x = x(*at);
+            let (x, bottom) = (frame.x(*at), frame.bottom());
             let _ = writeln!(
                 svg,
                 "<path d=\"M{x:.1} {top}V{bottom}\" stroke=\"#555\" stroke-dasharray=\"4 3\"/><text x=\"{:.1}\" y=\"{:.1}\" fill=\"#555\">{}</text>",
@@ -129,37 +190,7 @@ impl Plot {
             );
         }
         for (i, (series, color)) in self.series.iter().zip(COLORS).enumerate() {
-            for line in &series.lines {
-                let points: Vec<String> = line.iter().map(|&(bytes, us)| format!("{:.1},{:.1}", x(bytes), y(us))).collect();
-                let _ = writeln!(
-                    svg,
-                    "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"1.6\"/>",
-                    points.join(" ")
-                );
-            }
-            let _ = writeln!(svg, "<g fill=\"{color}\">");
-            for &(bytes, us) in &series.points {
-                let _ = writeln!(
-                    svg,
-                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>{}, {bytes} B: {}</title></circle>",
-                    x(bytes),
-                    y(us),
-                    escape(&series.name),
-                    time(us * 1e-6)
-                );
-            }
-            let at = bottom + 58.0 + 20.0 * i as f64;
-            let _ = writeln!(
-                svg,
-                "</g><circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"/><path d=\"M{:.1} {:.1}h26\" stroke=\"{color}\" stroke-width=\"1.6\"/>\
-                 <text x=\"{:.1}\" y=\"{at:.1}\">{}: measured, predicted</text>",
-                LEFT + 6.0,
-                at - 4.0,
-                LEFT + 16.0,
-                at - 4.0,
-                LEFT + 50.0,
-                escape(&series.name)
-            );
+            series.draw(&mut svg, &frame, frame.bottom() + 58.0 + 20.0 * i as f64, color);
         }
         svg.push_str("</svg>\n");
         svg

@@ -173,6 +173,34 @@ struct Report {
     unfit: Vec<(&'static str, &'static str)>,
 }
 
+impl Report {
+    /// A report without algorithms yet; `startup` and `bound`: in bytes.
+    fn new(arguments: &Arguments, problem: &Problem, parameters: Parameters, (startup, bound): (f64, f64)) -> Report {
+        let graph = &problem.graph;
+        let half_duplex = arguments.duplex == Duplex::Half;
+        let (out, into) = graph.degrees();
+        let most = |degrees: &[u32]| degrees.iter().copied().max().unwrap_or(0);
+        Report {
+            graph: problem.name.clone(),
+            processes: graph.processes(),
+            edges: graph.edges(),
+            weight: graph.loads().0.iter().sum(),
+            unit_bytes: arguments.unit,
+            max_degree_out: most(&out),
+            max_degree_in: most(&into),
+            parameters,
+            window: arguments.window,
+            half_duplex,
+            split: arguments.split == Split::Yes,
+            startup_bytes: startup,
+            lower_bound_rounds: ports::bound_rounds(graph, half_duplex),
+            lower_bound_bytes: bound,
+            algorithms: Vec::new(),
+            unfit: Vec::new(),
+        }
+    }
+}
+
 /// Runs the command; what it prints.
 pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.chart.is_some() && arguments.algorithms.len() != 1 {
@@ -192,28 +220,9 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let startup_units = startup / f64::from(arguments.unit);
     let (seed, budget, costs) = (arguments.source.seed(), arguments.search.budget, model.costs(arguments.unit));
     let tuning = Tuning { seed, startup: startup_units, split, half_duplex, budget, costs, share: arguments.share };
-    let graph = &problem.graph;
-    let bound = ports::bound(graph, tuning.startup, half_duplex);
-    let (out, into) = graph.degrees();
-    let most = |degrees: &[u32]| degrees.iter().copied().max().unwrap_or(0);
-    let mut report = Report {
-        graph: problem.name.clone(),
-        processes: graph.processes(),
-        edges: graph.edges(),
-        weight: graph.loads().0.iter().sum(),
-        unit_bytes: arguments.unit,
-        max_degree_out: most(&out),
-        max_degree_in: most(&into),
-        parameters: Parameters::new(&arguments.model, &model),
-        window: arguments.window,
-        half_duplex,
-        split,
-        startup_bytes: startup,
-        lower_bound_rounds: ports::bound_rounds(graph, half_duplex),
-        lower_bound_bytes: bound * f64::from(arguments.unit),
-        algorithms: Vec::new(),
-        unfit: Vec::new(),
-    };
+    let bound = ports::bound(&problem.graph, tuning.startup, half_duplex);
+    let parameters = Parameters::new(&arguments.model, &model);
+    let mut report = Report::new(arguments, &problem, parameters, (startup, bound * f64::from(arguments.unit)));
     let node_of = nodes.as_ref().map(|nodes| (0..nodes.processes()).map(|p| nodes.node_of(p)).collect());
     let mut export = (arguments.export.as_ref())
         .map(|file| (file, Export::new(&problem.name, &problem.world, arguments.unit, half_duplex, node_of)));

@@ -38,11 +38,61 @@ pub(super) struct Matched {
     pub(super) messages: Vec<Message>,
 }
 
+/// One end of a message; `pair`: its source and target.
+struct SendEnd {
+    pair: (Rank, Rank),
+    message: u32,
+    length: Length,
+    packed: bool,
+    part: Part,
+}
+
+/// The other end.
+struct RecvEnd {
+    pair: (Rank, Rank),
+    round: u32,
+    place: u32,
+    into: Block,
+    part: Part,
+}
+
+/// Returns the next send and the next receive of the rounds with one number if they are the ends of
+/// one message.
+fn pair<'a>(number: u32, send: Option<&'a SendEnd>, recv: Option<&'a RecvEnd>) -> Result<(&'a SendEnd, &'a RecvEnd), String> {
+    let (s, r) = match (send, recv) {
+        (Some(s), Some(r)) if s.pair == r.pair => (s, r),
+        (Some(s), r) if r.is_none_or(|r| s.pair < r.pair) => {
+            return Err(format!("process {}, round {number}: a send to {} meets no receive", s.pair.0, s.pair.1));
+        }
+        (_, r) => {
+            let (from, to) = r.map_or((0, 0), |r| r.pair);
+            return Err(format!("process {to}, round {number}: a receive from {from} meets no send"));
+        }
+    };
+    if s.part != r.part {
+        let ((from, to), (sent, wanted)) = (s.pair, (s.part, r.part));
+        return Err(format!("process {to}, round {number}: {from} sends the part {sent} where {wanted} is received"));
+    }
+    Ok((s, r))
+}
+
 /// Each message has four activities, numbered with 32 bits.
 const MOST_MESSAGES: usize = (u32::MAX / 4) as usize;
 
 impl Matched {
     pub(super) fn new(schedules: &[Schedule], bytes: &dyn Fn(Rank, Block) -> u64, gather: bool) -> Result<Matched, String> {
+        let (mut world, mut steps) = Matched::count(schedules)?;
+        world.add_messages(schedules)?;
+        steps.sort_unstable();
+        let mut lengths = Lengths::new(schedules, bytes, gather);
+        for steps in steps.chunk_by(|a, b| a.0 == b.0) {
+            world.meet(schedules, steps, &mut lengths)?;
+        }
+        Ok(world)
+    }
+
+    /// Counts rounds and messages. Also returns all rounds: number, process, and index.
+    fn count(schedules: &[Schedule]) -> Result<(Matched, Vec<(u32, u32, u32)>), String> {
         let mut world = Matched {
             rounds: vec![0],
             sends: vec![0],
@@ -74,6 +124,11 @@ impl Matched {
         world.needs.resize(steps.len(), 0);
         world.recv_list.resize(recvs, 0);
         world.messages.reserve_exact(sends);
+        Ok((world, steps))
+    }
+
+    /// Adds a message for each send, not matched yet.
+    fn add_messages(&mut self, schedules: &[Schedule]) -> Result<(), String> {
         for (p, schedule) in schedules.iter().enumerate() {
             for r in 0..schedule.rounds() {
                 for op in schedule.round(r) {
@@ -81,8 +136,8 @@ impl Matched {
                         if to as usize >= schedules.len() || to as usize == p {
                             return Err(format!("process {p}, round {}: a message is sent to {to}", schedule.number(r)));
                         }
-                        let send_round = world.rounds[p] + to_u32(r);
-                        world.messages.push(Message {
+                        let send_round = self.rounds[p] + to_u32(r);
+                        self.messages.push(Message {
                             source: to_u32(p),
                             target: to,
                             send_round,
@@ -94,71 +149,16 @@ impl Matched {
                 }
             }
         }
-        steps.sort_unstable();
-        let mut lengths = Lengths::new(schedules, bytes, gather);
-        for steps in steps.chunk_by(|a, b| a.0 == b.0) {
-            world.meet(schedules, steps, &mut lengths)?;
-        }
-        Ok(world)
+        Ok(())
     }
 
     /// Matches the sends and receives of all rounds with one number, and propagates the lengths of
     /// blocks through them.
     fn meet(&mut self, schedules: &[Schedule], steps: &[(u32, u32, u32)], lengths: &mut Lengths) -> Result<(), String> {
-        struct Send {
-            pair: (Rank, Rank),
-            message: u32,
-            length: Length,
-            packed: bool,
-            part: Part,
-        }
-        struct Recv {
-            pair: (Rank, Rank),
-            round: u32,
-            place: u32,
-            into: Block,
-            part: Part,
-        }
-        let (mut sends, mut recvs) = (Vec::new(), Vec::new());
-        for &(_, p, r) in steps {
-            let round = self.rounds[p as usize] + r;
-            let (mut message, mut place) = (self.sends[round as usize], self.recvs[round as usize]);
-            for op in schedules[p as usize].round(r as usize) {
-                match *op {
-                    Op::Send { to, block, part } => {
-                        let (length, begun) = lengths.read(p, block);
-                        let needs = &mut self.needs[round as usize];
-                        *needs = begun.max(*needs);
-                        sends.push(Send { pair: (p, to), message, length, packed: matches!(block, Block::Packet(_)), part });
-                        message += 1;
-                    }
-                    Op::Recv { from, into, part } => {
-                        recvs.push(Recv { pair: (from, p), round, place, into, part });
-                        place += 1;
-                    }
-                    Op::Copy { .. } | Op::Reduce { .. } => {}
-                }
-            }
-        }
-        // stable sorts: messages of a pair keep their order
-        sends.sort_by_key(|s| s.pair);
-        recvs.sort_by_key(|r| r.pair);
+        let (sends, recvs) = self.ends(schedules, steps, lengths);
         let number = steps[0].0;
         for i in 0..sends.len().max(recvs.len()) {
-            let (s, r) = match (sends.get(i), recvs.get(i)) {
-                (Some(s), Some(r)) if s.pair == r.pair => (s, r),
-                (Some(s), r) if r.is_none_or(|r| s.pair < r.pair) => {
-                    return Err(format!("process {}, round {number}: a send to {} meets no receive", s.pair.0, s.pair.1));
-                }
-                (_, r) => {
-                    let (from, to) = r.map_or((0, 0), |r| r.pair);
-                    return Err(format!("process {to}, round {number}: a receive from {from} meets no send"));
-                }
-            };
-            if s.part != r.part {
-                let ((from, to), (sent, wanted)) = (s.pair, (s.part, r.part));
-                return Err(format!("process {to}, round {number}: {from} sends the part {sent} where {wanted} is received"));
-            }
+            let (s, r) = pair(number, sends.get(i), recvs.get(i))?;
             let message = &mut self.messages[s.message as usize];
             let range = s.part.range(s.length.bytes);
             message.bytes = range.end - range.start;
@@ -175,6 +175,36 @@ impl Matched {
             }
         }
         Ok(())
+    }
+
+    /// Returns the sends and receives of rounds with one number, those of each pair of processes
+    /// together and in their order. Notes which rounds the sends wait for.
+    fn ends(&mut self, schedules: &[Schedule], steps: &[(u32, u32, u32)], lengths: &Lengths) -> (Vec<SendEnd>, Vec<RecvEnd>) {
+        let (mut sends, mut recvs) = (Vec::new(), Vec::new());
+        for &(_, p, r) in steps {
+            let round = self.rounds[p as usize] + r;
+            let (mut message, mut place) = (self.sends[round as usize], self.recvs[round as usize]);
+            for op in schedules[p as usize].round(r as usize) {
+                match *op {
+                    Op::Send { to, block, part } => {
+                        let (length, begun) = lengths.read(p, block);
+                        let needs = &mut self.needs[round as usize];
+                        *needs = begun.max(*needs);
+                        sends.push(SendEnd { pair: (p, to), message, length, packed: matches!(block, Block::Packet(_)), part });
+                        message += 1;
+                    }
+                    Op::Recv { from, into, part } => {
+                        recvs.push(RecvEnd { pair: (from, p), round, place, into, part });
+                        place += 1;
+                    }
+                    Op::Copy { .. } | Op::Reduce { .. } => {}
+                }
+            }
+        }
+        // stable sorts: messages of a pair keep their order
+        sends.sort_by_key(|s| s.pair);
+        recvs.sort_by_key(|r| r.pair);
+        (sends, recvs)
     }
 
     pub(super) fn sends_of(&self, round: u32) -> Range<u32> {
