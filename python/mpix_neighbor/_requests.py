@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ._buffers import integer
@@ -194,16 +193,8 @@ def startall(requests: Iterable[Plan]) -> None:
             raise ValueError(f"requests[{i}]: the plan {'is under way' if each._runs else 'has been freed'}")
     if len(set(listed)) < len(listed):
         raise ValueError("requests: one is listed more than once")
-    # the text of an error is with the neighborhood of the plan
-    for neighborhood, group in groupby(listed, lambda each: each._neighborhood):
-        plans = list(group)
-        handles = (ctypes.c_void_p * len(plans))(*(each._request for each in plans))
-        # first, as for one
-        active.update(plans)
-        for each in plans:
-            # also where the call is interrupted or fails: which have been started then is not known
-            each._runs = True
-        check(functions.MPIX_Request_startall(len(plans), ctypes.addressof(handles)), neighborhood.comm)
+    for each in listed:
+        each.start()
 
 
 def waitall(requests: Iterable[Started]) -> None:
