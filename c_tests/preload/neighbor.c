@@ -5,12 +5,11 @@
 enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, OPERATIONS };
 enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
-#if MPI_VERSION >= 4
+#define HAS_LARGE (MPI_VERSION >= 4)
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define INIT(name) MPI_##name##_init
-#define HAS_LARGE 1
 #else
 #define INIT(name) MPIX_##name##_init
-#define HAS_LARGE 0
 #endif
 
 /* one side of a call, in ints */

@@ -150,8 +150,9 @@ static inline topology cartesian(const char *name, int n, int a, int b, int c) {
   return of_cartesian(name, comm);
 }
 
-/* edges s -> t with `edges(s, t)` repeats, given by both ends */
-static inline topology dist_graph(const char *name, int (*edges)(int s, int t), int weighted) {
+/* edges s -> t with `edges(s, t)` repeats, given by both ends; made from `parent`, which has the
+   processes of MPI_COMM_WORLD */
+static inline topology dist_graph_from(MPI_Comm parent, const char *name, int (*edges)(int s, int t), int weighted) {
   int *sources = ints(8 * test_size), *targets = ints(8 * test_size), in = 0, out = 0;
   for (int p = 0; p < test_size; p++) {
     for (int k = edges(p, test_rank); k > 0; k--) sources[in++] = p;
@@ -161,12 +162,15 @@ static inline topology dist_graph(const char *name, int (*edges)(int s, int t), 
   int *weights = ints(8 * test_size);
   for (int i = 0; i < 8 * test_size; i++) weights[i] = 1 + i % 3;
   MPI_Comm comm;
-  OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, weighted ? weights : MPI_UNWEIGHTED, out, targets,
+  OK(MPI_Dist_graph_create_adjacent(parent, in, sources, weighted ? weights : MPI_UNWEIGHTED, out, targets,
                                     weighted ? weights : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
   free(sources);
   free(targets);
   free(weights);
   return of_dist_graph(name, comm);
+}
+static inline topology dist_graph(const char *name, int (*edges)(int s, int t), int weighted) {
+  return dist_graph_from(MPI_COMM_WORLD, name, edges, weighted);
 }
 
 static inline int edges_many(int s, int t) { return (s * 7 + t * 3) % 4 == 0 ? 0 : (s + 2 * t) % 3 + (s == t); }
@@ -212,6 +216,9 @@ static inline int topologies(topology *t) {
   t[n++] = of_dist_graph("distributed graph", comm);
   OK(MPI_Comm_dup_with_info(t[9 + (test_size > 3)].comm, MPI_INFO_NULL, &comm));
   t[n++] = of_dist_graph("duplicated graph", comm);
+  /* distributed graphs, whatever their parents are */
+  t[n++] = dist_graph_from(t[0].comm, "from a grid", edges_many, 1);
+  t[n++] = dist_graph_from(t[7 + (test_size > 3)].comm, "from a graph", edges_ring, 0);
   return n;
 }
 

@@ -90,10 +90,23 @@ pub fn resting(pace: Pace) -> Pace {
 ///   (`c_tests/c/win_complete.c`).
 pub fn flaw_of_epochs() -> Option<&'static str> {
     let version = library_description();
-    if open_mpi_version(&version).is_some_and(|version| version >= 5) {
+    if is_open_mpi_5(&version) {
         return Some("this MPI ends epochs of active targets too early");
     }
     is_over_ucx(&version).then_some("this MPI completes puts to active targets before it has read them")
+}
+
+/// Returns true if this MPI is known to call a distributed graph by the kind of topology of the
+/// communicator that it was made from: seen in Open MPI 5.0.11 (`c_tests/c/topologies.c`), where
+/// asking for the grid or graph ends the program.
+pub fn has_flawed_topologies() -> bool {
+    static FLAWED: OnceLock<bool> = OnceLock::new();
+    *FLAWED.get_or_init(|| is_open_mpi_5(&library_description()))
+}
+
+/// Returns true if `MPI_Get_library_version` says this of Open MPI 5 or later.
+fn is_open_mpi_5(text: &str) -> bool {
+    open_mpi_version(text).is_some_and(|version| version >= 5)
 }
 
 /// Returns true if `MPI_Get_library_version` says this of an MPICH that may communicate by UCX.

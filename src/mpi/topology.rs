@@ -2,9 +2,10 @@
 
 use std::ffi::c_int;
 
-use super::check;
 use super::comm::Communicator;
 use super::constants::{RSMPI_CART, RSMPI_DIST_GRAPH, RSMPI_GRAPH, RSMPI_UNWEIGHTED};
+use super::family::has_flawed_topologies;
+use super::{check, errors, success};
 use crate::error::Result;
 use crate::util::cast::{to_int, to_u32, to_usize};
 
@@ -77,12 +78,24 @@ pub fn cartesian(comm: Communicator) -> Result<Option<(Vec<u32>, Vec<bool>)>> {
     if kind(comm)? == RSMPI_CART { grid(comm) } else { Ok(None) }
 }
 
-/// The kind of topology, as MPI names it.
+/// The kind of topology, as MPI names it, or would if it were right.
 fn kind(comm: Communicator) -> Result<c_int> {
     let mut kind = 0;
     // SAFETY: a live communicator; the result is a local.
     check(unsafe { mpi_sys::MPI_Topo_test(comm.raw(), &mut kind) }, "MPI_Topo_test")?;
-    Ok(kind)
+    let is_doubtful = (kind == RSMPI_CART || kind == RSMPI_GRAPH) && has_flawed_topologies();
+    Ok(if is_doubtful && is_dist_graph(comm)? { RSMPI_DIST_GRAPH } else { kind })
+}
+
+/// Returns true if MPI answers as for a distributed graph, whatever it says of the kind. The
+/// program's error handler is not called.
+fn is_dist_graph(comm: Communicator) -> Result<bool> {
+    let (mut n, mut m, mut weighted) = (0, 0, 0);
+    errors::returning(comm, || {
+        // SAFETY: a live communicator; results are locals.
+        let code = unsafe { mpi_sys::MPI_Dist_graph_neighbors_count(comm.raw(), &mut n, &mut m, &mut weighted) };
+        Ok(code == success())
+    })
 }
 
 /// What [`cartesian`] returns, of a communicator that MPI says is Cartesian.
