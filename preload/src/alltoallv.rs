@@ -323,7 +323,9 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
             let mut flag = 0;
             let length = to_int::<c_int>(requests.len());
             let code = mpi_sys::MPI_Testall(length, requests.as_mut_ptr(), &mut flag, statuses.as_mut_ptr());
-            if errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed() {
+            // Open MPI 5.0.10 returns success if all have failed, and leaves them
+            let left = code == SUCCESS && flag != 0 && requests.iter().any(|&request| request != mpi_sys::RSMPI_REQUEST_NULL);
+            if left || errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed() {
                 let pending = mpi_sys::MPI_ERR_PENDING.cast_signed();
                 let errors = statuses.iter().map(|status| mpixp_status_error(status)).filter(|&e| e != SUCCESS && e != pending);
                 let first = { errors }.next().unwrap_or(code);

@@ -177,6 +177,11 @@ impl Requests {
         if done == 0 {
             return Ok(false);
         }
+        // Open MPI 5.0.10 returns success if all have failed, and leaves them
+        if self.requests[..self.used].iter().any(|&request| request != null()) {
+            self.lost.clear();
+            return self.test_others();
+        }
         self.used = 0;
         if self.limits.is_empty() { Ok(true) } else { self.check_lengths("MPI_Testall").map(|()| true) }
     }
@@ -230,8 +235,8 @@ impl Requests {
         &self.lost
     }
 
-    /// Reports a failure once the other requests are complete, whatever their outcome. They are
-    /// tested one by one: MPI refuses the list.
+    /// Reports a failure, the first one found here if none is known, once the other requests are
+    /// complete, whatever their outcome. They are tested one by one: MPI refuses the list.
     #[cold]
     fn test_others(&mut self) -> std::result::Result<bool, Failure> {
         let mut more = false;
@@ -242,6 +247,7 @@ impl Requests {
             more |= rc == super::success() && done == 0;
             if rc != super::success() {
                 self.lost.push(i);
+                self.failed.get_or_insert_with(|| (i, failed(rc, "MPI_Test")));
             }
         }
         if more {
