@@ -204,6 +204,36 @@ static void run(const topology *t, int op, int form, int large, int round, int b
   test_rank = world;
 }
 
+static int copies;
+
+static int copied(MPI_Comm comm, int key, void *extra, void *from, void *into, int *flag) {
+  (void)comm, (void)key, (void)extra;
+  copies++, *(void **)into = from, *flag = 1;
+  return MPI_SUCCESS;
+}
+
+/* attributes are copied as often as by the MPI alone, which gives a distributed graph those of its
+   parent (Open MPI 5) or none; PMPI_ is the MPI's */
+static void attributes(void) {
+  MPI_Comm parent, native, graph;
+  int key, source = (test_rank + test_size - 1) % test_size, target = (test_rank + 1) % test_size, received = -1;
+  MPI_Comm_create_keyval(copied, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
+  OK(MPI_Comm_set_attr(parent, key, &copies));
+#define FROM_PARENT parent, 1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED, MPI_INFO_NULL, 0
+  OK(PMPI_Dist_graph_create_adjacent(FROM_PARENT, &native));
+  int want = copies;
+  copies = 0;
+  OK(MPI_Dist_graph_create_adjacent(FROM_PARENT, &graph));
+  CHECK(copies == want, "%d copies of an attribute, not %d", copies, want);
+  OK(MPI_Neighbor_allgather(&test_rank, 1, MPI_INT, &received, 1, MPI_INT, graph));
+  CHECK(received == source, "%d, not %d", received, source);
+  OK(MPI_Comm_free(&graph));
+  OK(MPI_Comm_free(&native));
+  OK(MPI_Comm_free(&parent));
+  OK(MPI_Comm_free_keyval(&key));
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -221,5 +251,6 @@ int main(int argc, char **argv) {
     }
   }
   for (int i = n - 1; i >= 0; i--) topology_free(&t[i]);
+  attributes();
   return test_finish();
 }

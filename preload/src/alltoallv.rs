@@ -16,7 +16,7 @@ use mpix_neighbor::util::cast::{to_int, to_u32, to_usize};
 
 #[cfg(mpi_large)]
 use mpi_sys::{MPI_Aint, MPI_Count};
-use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
+use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request, MPI_Status};
 use mpix_neighbor::capi::preload;
 use mpix_neighbor::util::backoff::{Backoff, Pace};
 
@@ -27,7 +27,7 @@ use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode, Name, index};
 use crate::interpose::interpose;
 use crate::reason::Reason;
-use crate::shadow::Counted;
+use crate::shadow::{Counted, bare};
 use crate::{agree, calls, guard, idle, passed, settings};
 
 /// A call is sparse if on every process at most one block in this many has elements.
@@ -234,25 +234,6 @@ unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Reason {
         0 if to_u32(processes) < fewest => Reason::Small,
         0 => Reason::NotMade,
         _ => Reason::Intercommunicator,
-    }
-}
-
-/// A communicator of the same processes without the program's attributes. Collective.
-unsafe fn bare(comm: MPI_Comm) -> Option<MPI_Comm> {
-    // SAFETY: the caller vouches for `comm`; the results are locals.
-    unsafe {
-        let mut group: MPI_Group = mpi_sys::RSMPI_GROUP_NULL;
-        if mpi_sys::MPI_Comm_group(comm, &mut group) != SUCCESS {
-            return None;
-        }
-        let mut made = mpi_sys::RSMPI_COMM_NULL;
-        let code = errors::quietly(comm, || mpi_sys::MPI_Comm_create(comm, group, &mut made));
-        mpi_sys::MPI_Group_free(&mut group);
-        if code != SUCCESS {
-            return None;
-        }
-        mpi_sys::MPI_Comm_set_errhandler(made, mpi_sys::RSMPI_ERRORS_RETURN);
-        Some(made)
     }
 }
 

@@ -220,7 +220,7 @@ impl Pool {
         let mut kept = kept();
         let full = kept.iter().filter(|(pool, _)| *pool == self.number).count() >= MOST && !settings::get().compare;
         let numbers = |fits: &dyn Fn(&Shape) -> bool| -> Vec<i64> {
-            let mine = kept.iter().filter(|(pool, shadow)| *pool == self.number && shadow.shape.as_ref().is_some_and(fits));
+            let mine = kept.iter().filter(|(pool, shadow)| *pool == self.number && fits(&shadow.shape));
             mine.map(|(_, shadow)| shadow.number).collect()
         };
         let same = numbers(&|kept| kept == shape);

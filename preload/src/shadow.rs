@@ -3,12 +3,13 @@
 //! A shadow is a duplicate with a neighborhood of ours and with `MPI_ERRORS_RETURN`. The program's
 //! communicator keeps its error handler, its attributes, and any neighborhood that the program
 //! itself set on it. The shadow does not have the program's attributes, so it never triggers the
-//! program's callbacks.
+//! program's callbacks: a distributed graph has those of its parent in Open MPI 5, so that its
+//! shadow is no duplicate, but a communicator of the same processes.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use mpi_sys::MPI_Comm;
+use mpi_sys::{MPI_Comm, MPI_Group};
 use mpix_neighbor::capi::preload::{self, Hints, Topology};
 use mpix_neighbor::capi::{MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count};
 use mpix_neighbor::util::cast::to_usize;
@@ -19,7 +20,7 @@ use crate::flaws::{self, Facts};
 use crate::guard;
 use crate::hints;
 use crate::reason::Reason;
-use crate::shape::{self, Shape};
+use crate::shape::Shape;
 
 /// The operations that shadows are set for.
 const OPERATIONS: c_int = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
@@ -38,8 +39,8 @@ pub struct Shadow {
     pub targets: Vec<bool>,
     /// Facts about the topology, for the report.
     pub facts: Facts,
-    /// The topology; `None` if the MPI does not tell.
-    pub shape: Option<Shape>,
+    /// The topology.
+    pub shape: Shape,
     /// Tells it from all other shadows; the same on all its processes.
     pub number: i64,
     /// True if it has windows, which all its processes free together.
@@ -86,15 +87,18 @@ unsafe impl Send for Shadow {}
 unsafe impl Sync for Shadow {}
 
 impl Shadow {
-    /// Makes a duplicate of `from` with a neighborhood. Collective; if it fails, it fails on all
-    /// processes.
+    /// Makes a communicator of the processes of `from` with a neighborhood. Collective; if it
+    /// fails, it fails on all processes.
     ///
     /// # Safety
-    /// `from` must be a communicator with a topology; the thread must be inside.
-    pub unsafe fn make(from: MPI_Comm, shape: Option<Shape>, number: i64) -> Result<Box<Shadow>, Reason> {
+    /// `from` must be a communicator of the shape's processes, with its grid or graph unless that
+    /// is distributed; the thread must be inside.
+    pub unsafe fn make(from: MPI_Comm, shape: Shape, number: i64) -> Result<Box<Shadow>, Reason> {
         // SAFETY: the caller vouches for the communicator.
         unsafe {
-            let shadow = duplicate(from).ok_or(Reason::NotMade)?;
+            // schedules for grids ask the MPI for the grid
+            let is_dist_graph = matches!(shape.topology, Topology::DistGraph { .. });
+            let shadow = if is_dist_graph { bare(from) } else { duplicate(from) }.ok_or(Reason::NotMade)?;
             // frees it again if it is dropped
             let (facts, sources, targets) = (Facts::default(), Vec::new(), Vec::new());
             let (has_windows, freed, counted) = (true, AtomicBool::new(false), Counted::new());
@@ -135,7 +139,7 @@ impl Shadow {
     pub unsafe fn changed(mut self: Box<Self>, shape: Shape) -> Result<Box<Shadow>, Reason> {
         // SAFETY: the caller is inside; the topology itself is not asked for.
         unsafe {
-            self.shape = Some(shape);
+            self.shape = shape;
             self.with_neighborhood()
         }
     }
@@ -145,9 +149,8 @@ impl Shadow {
         // SAFETY: a communicator of our own.
         unsafe {
             let shadow = self.shadow;
-            let topology = self.shape.as_ref().map(|shape| &shape.topology);
-            let environment = self.shape.as_ref().map_or_else(shape::environment, |shape| shape.hints);
-            let code = preload::set(OPERATIONS, topology, hints::of(environment), shadow);
+            let topology = &self.shape.topology;
+            let code = preload::set(OPERATIONS, topology, hints::of(self.shape.hints), shadow);
             if code != SUCCESS {
                 hints::forget();
                 return Err(refused(shadow, code));
@@ -164,9 +167,9 @@ impl Shadow {
             let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
             let set;
             let (sources, targets) = match topology {
-                Some(Topology::DistGraph { sources, targets, .. }) => (sources, targets),
-                Some(Topology::Graph(neighbors)) => (neighbors, neighbors),
-                Some(Topology::Cartesian(..) | Topology::None) | None => {
+                Topology::DistGraph { sources, targets, .. } => (sources, targets),
+                Topology::Graph(neighbors) => (neighbors, neighbors),
+                Topology::Cartesian(..) | Topology::None => {
                     set = neighbors(shadow);
                     (&set.0, &set.1)
                 }
@@ -254,7 +257,7 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
 
 /// Makes another shadow, or changes it, whose schedule posts all messages at the start. `None` if
 /// the environment asks for another schedule.
-unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, topology: Option<&Topology>) -> Option<MPI_Comm> {
+unsafe fn direct(shadow: MPI_Comm, other: Option<MPI_Comm>, topology: &Topology) -> Option<MPI_Comm> {
     // SAFETY: the caller vouches for the communicators; the other one is our own.
     unsafe {
         let mut other = other.or_else(|| duplicate(shadow))?;
@@ -293,5 +296,28 @@ unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
         }
         mpi_sys::MPI_Comm_set_errhandler(shadow, mpi_sys::RSMPI_ERRORS_RETURN);
         Some(shadow)
+    }
+}
+
+/// A communicator of the same processes that returns errors, without a topology or the program's
+/// attributes; `None` if there can be none. Collective.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn bare(comm: MPI_Comm) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for `comm`; the results are locals.
+    unsafe {
+        let mut group: MPI_Group = mpi_sys::RSMPI_GROUP_NULL;
+        if mpi_sys::MPI_Comm_group(comm, &mut group) != SUCCESS {
+            return None;
+        }
+        let mut made = mpi_sys::RSMPI_COMM_NULL;
+        let code = errors::quietly(comm, || mpi_sys::MPI_Comm_create(comm, group, &mut made));
+        mpi_sys::MPI_Group_free(&mut group);
+        if code != SUCCESS {
+            return None;
+        }
+        mpi_sys::MPI_Comm_set_errhandler(made, mpi_sys::RSMPI_ERRORS_RETURN);
+        Some(made)
     }
 }

@@ -174,9 +174,9 @@ unsafe fn pointer(comm: MPI_Comm) -> *const State {
 
 /// Gives a new communicator a state. Collective over it.
 ///
-/// Its shadow comes from `pool`, or becomes a duplicate of `from`: a communicator of the same
-/// processes with the same topology and without attributes of the program. If making it fails, it
-/// fails on all processes, and there is no state. `is_whole`: as for [`Pool::agree`].
+/// Its shadow comes from `pool`, or is made from `from`: as for [`Shadow::make`], and without
+/// attributes of the program where it is duplicated. If making it fails, it fails on all processes,
+/// and there is no state. `is_whole`: as for [`Pool::agree`].
 ///
 /// # Safety
 /// Both must be communicators; the thread must be inside.
@@ -199,7 +199,8 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
         if !attached {
             drop(Arc::from_raw(value));
         }
-        let can = attached && !guard::FINALIZING.load(Ordering::Acquire);
+        // without a shape, where the MPI does not tell the topology, no process makes a shadow
+        let can = attached && shape.is_some() && !guard::FINALIZING.load(Ordering::Acquire);
         let (agreed, expects_more) = match pool.agree(comm, shape.as_ref(), [can, is_whole]) {
             Ok((agreed, expects_more)) => (Ok(agreed), expects_more),
             Err(error) => (Err(error), false),
@@ -207,8 +208,8 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm, pool: &Arc<Pool>, is_whole:
         let made = match (agreed, shape) {
             (Ok(Agreed::Taken(shadow)), _) => Ok(shadow),
             (Ok(Agreed::Changed(shadow)), Some(shape)) => shadow.changed(shape),
-            (Ok(Agreed::New(number)), shape) => Shadow::make(from, shape, number),
-            (Ok(Agreed::Changed(_)), None) | (Ok(Agreed::None), _) => Err(Reason::NotMade),
+            (Ok(Agreed::New(number)), Some(shape)) => Shadow::make(from, shape, number),
+            (Ok(_), _) => Err(Reason::NotMade),
             (Err(error), _) => {
                 // each process that noticed: others may not have
                 shadow::complain("no neighborhood can be made", &error.to_string());

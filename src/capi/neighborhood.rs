@@ -360,7 +360,7 @@ unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: Communicator) -> 
     ranks.into_iter().enumerate().map(|(index, r)| r.ok_or_else(|| Error::NotInCommunicator { argument, index }.into())).collect()
 }
 
-pub(super) fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
+fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
     neighborhood_of(&topology::get(comm)?, comm)
 }
 

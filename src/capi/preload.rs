@@ -87,18 +87,15 @@ impl Hints {
     }
 }
 
-/// Sets the neighborhood of a topology, or of that of `comm` itself, as
-/// `MPIX_Neighborhood_set_topology` does, but that parameters of `MPIX_Loggp_set` do not count.
-/// `comm` has the processes of a communicator with the topology, in the same order. Collective,
-/// also for a process whose hints are in error. Returns an MPI error code.
+/// Sets the neighborhood of a topology, as `MPIX_Neighborhood_set_topology` does, but that
+/// parameters of `MPIX_Loggp_set` do not count. `comm` has the processes of a communicator with the
+/// topology, in the same order. Collective, also for a process whose hints are in error. Returns an
+/// MPI error code.
 ///
 /// # Safety
 /// `comm` must be a communicator on which no collective runs.
-pub unsafe fn set(operations: c_int, topology: Option<&Topology>, hints: Result<Hints>, comm: MPI_Comm) -> c_int {
-    let lists = |comm: Communicator| match topology {
-        Some(topology) => neighborhood::neighborhood_of(topology, comm),
-        None => neighborhood::topology_neighborhood(comm),
-    };
+pub unsafe fn set(operations: c_int, topology: &Topology, hints: Result<Hints>, comm: MPI_Comm) -> c_int {
+    let lists = |comm: Communicator| neighborhood::neighborhood_of(topology, comm);
     let (function, operations) = ("MPIX_Neighborhood_set_topology", ("operations", operations));
     // SAFETY: the caller vouches for the handle.
     unsafe { neighborhood::set_with(function, operations, comm, lists, |_| hints.map(|hints| hints.0)) }
