@@ -309,7 +309,8 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
             if left || errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed() {
                 let pending = mpi_sys::MPI_ERR_PENDING.cast_signed();
                 let errors = statuses.iter().map(|status| mpixp_status_error(status)).filter(|&e| e != SUCCESS && e != pending);
-                let first = { errors }.next().unwrap_or(code);
+                let unknown = if left { mpi_sys::MPI_ERR_OTHER.cast_signed() } else { code };
+                let first = { errors }.next().unwrap_or(unknown);
                 // the others still access the program's blocks
                 while !requests.iter_mut().all(|request| has_ended(request)) {
                     backoff.snooze();

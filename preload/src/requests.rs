@@ -267,13 +267,17 @@ impl Ours {
 /// # Safety
 /// `request` must be where the program keeps it; the caller must have a share of it.
 unsafe fn remove(request: *mut MPI_Request) {
-    let mut table = lock(&TABLE);
-    if let Some(table) = table.as_mut() {
+    let entry = {
+        let mut table = lock(&TABLE);
+        let Some(table) = table.as_mut() else { return };
         // SAFETY: the caller vouches for the pointer.
-        table.remove(&key(unsafe { *request }));
+        let entry = table.remove(&key(unsafe { *request }));
         LENGTH.store(table.len(), Ordering::Relaxed);
+        entry
+    };
+    // a list may name a request twice
+    if entry.is_some() {
+        // SAFETY: a request that we have made; `free` leaves the null handle.
+        unsafe { mpi_sys::PMPI_Request_free(request) };
     }
-    drop(table);
-    // SAFETY: a request that we have made; `free` leaves the null handle.
-    unsafe { mpi_sys::PMPI_Request_free(request) };
 }

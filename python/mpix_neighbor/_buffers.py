@@ -438,7 +438,7 @@ def general(spec: BufferSpec, number: int, received: bool = False, wide: bool = 
     parts = list(spec) if isinstance(spec, (list, tuple)) else []
     if len(parts) == 2:
         parts[1:1] = None, None
-    elif len(parts) == 3 and isinstance(parts[1], (list, tuple)) and len(parts[1]) == 2:
+    elif len(parts) == 3 and (isinstance(parts[1], (list, tuple)) or np.ndim(parts[1]) == 2):
         parts[1:2] = parts[1]
     if len(parts) != 4:
         raise ValueError(

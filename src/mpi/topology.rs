@@ -98,11 +98,11 @@ fn is_dist_graph(comm: Communicator) -> Result<bool> {
     })
 }
 
-/// What [`cartesian`] returns, of a communicator that MPI says is Cartesian.
+/// Returns the grid of a communicator that MPI calls Cartesian, as [`cartesian`].
 ///
-/// A grid of another number of processes is that of the communicator which `MPI_Comm_create_group`
-/// made this one from, and so none: seen in Open MPI 4.1.4 and 5.0.11 (`c_tests/c/topologies.c`).
-/// Of a graph made so, Open MPI tells the lists alone.
+/// `None` for a grid of another number of processes: Open MPI 4.1.4 and 5.0.11 give what
+/// `MPI_Comm_create_group` makes the grid of the communicator that it was made from
+/// (`c_tests/c/topologies.c`). Of graphs, MPI returns nothing that could be compared.
 fn grid(comm: Communicator) -> Result<Option<(Vec<u32>, Vec<bool>)>> {
     let mut n = 0;
     // SAFETY: a live communicator; results are locals, or vectors of the given lengths.
@@ -116,7 +116,7 @@ fn grid(comm: Communicator) -> Result<Option<(Vec<u32>, Vec<bool>)>> {
         }
         let dims: Vec<u32> = dims.iter().map(|&d: &c_int| to_u32(d)).collect();
         let periodic = periods.iter().map(|&p: &c_int| p != 0).collect();
-        Ok((dims.iter().product::<u32>() == comm.size()?).then_some((dims, periodic)))
+        Ok((dims.iter().try_fold(1, |cells: u32, &d| cells.checked_mul(d)) == Some(comm.size()?)).then_some((dims, periodic)))
     }
 }
 

@@ -2,7 +2,8 @@
 //! quotas of their control groups (cgroups) give them time on.
 //!
 //! `std::thread::available_parallelism` returns the smaller of both: where each process is bound to
-//! a core of its own, no quota shows in it.
+//! a core of its own, no quota shows in it. Of nested control groups the one with the tightest
+//! quota counts: a looser one above it, which more processes share, does not.
 //!
 //! Source: Linux, Documentation/admin-guide/cgroup-v2.rst, `cpu.max`; scheduler/sched-bwc.rst.
 
@@ -15,13 +16,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Words of an affinity mask that processes tell each other, enough for 1,024 cores.
+/// Words of an affinity mask that processes exchange, enough for 1,024 cores.
 const MASK: usize = 16;
 
 /// The most cores that Linux is built for; a shorter mask is refused where there may be more cores.
 const MOST_CORES: usize = 8192;
 
-/// What a process may use: its mask, then its [`Quota`].
+/// The cores of a process: its mask, then its [`Quota`].
 pub type Usable = [u64; MASK + 2];
 
 /// The whole cores that a quota gives time on, and a number for the processes that share it: the
@@ -52,7 +53,7 @@ pub fn are_too_few(all: &[&Usable]) -> bool {
     known && all.len() > cores as usize || sharing.iter().any(|([cores, _], processes)| processes > cores)
 }
 
-/// The cores that this process may run on; none if the kernel does not tell.
+/// The cores that this process may run on; none if the call fails.
 fn affinity() -> [u64; MOST_CORES / 64] {
     let mut mask = [0; MOST_CORES / 64];
     // SAFETY: the kernel writes no more than the size that is passed. On failure the mask stays

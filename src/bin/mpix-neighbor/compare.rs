@@ -270,7 +270,7 @@ struct Comparison {
     cells: Vec<Cell>,
 }
 
-/// What is compared on which graphs.
+/// The inputs that all units share.
 struct Inputs<'a> {
     arguments: &'a Arguments,
     graphs: Vec<Graph>,
@@ -343,7 +343,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 impl Comparison {
-    /// Adds what comes of messages of `unit` bytes.
+    /// Adds the results for messages of `unit` bytes.
     fn add_unit(&mut self, inputs: &Inputs, unit: u32) -> Result<(), Failure> {
         let Inputs { arguments, graphs, methods, progress, .. } = inputs;
         let (statistic, bytes) = (self.statistic, f64::from(unit));

@@ -60,8 +60,8 @@ fn by_slot(moved: &[Moved]) -> impl Iterator<Item = &[Moved]> {
     moved.chunk_by(|a, b| a.way.0 == b.way.0)
 }
 
-/// Makes the messages of a round: of each the position of its slot, and a range of the blocks that
-/// are also returned.
+/// Returns the messages of a round and their blocks. `message` gets the position of a message's
+/// slot and its range of the blocks.
 fn messages<M>(moved: &[Moved], fields: usize, message: impl Fn(usize, Range<usize>) -> M) -> (Vec<M>, Vec<MessageBlock>) {
     let (mut messages, mut blocks) = (Vec::new(), Vec::new());
     for parts in by_slot(moved) {

@@ -240,7 +240,7 @@ impl Shm {
     }
 
     /// Sends by MPI, or announces, message `k` of those that are not complete, if it waits for its
-    /// receivers; `is_over`: what was announced is withdrawn. Returns true if it has done so.
+    /// receivers; `is_over`: also withdraws announced ones. Returns true if it has done so.
     #[cold]
     fn send_late(&mut self, k: usize, is_over: bool) -> bool {
         let i = self.sending[k];

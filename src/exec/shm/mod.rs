@@ -107,9 +107,9 @@ pub struct Setup<'a> {
 /// Entries of a list that are processes, and these. Without an allocation where they are few.
 type Entries = SmallVec<[(u32, Rank); 8]>;
 
-/// Makes the messages to or from processes of the node: of each its position among them, and a
-/// range of the blocks that are also returned. The blocks for a process are those of the first
-/// field, then those of the next one, each in the order of the list.
+/// Returns the messages to or from processes of the node, and their blocks. `message` gets a
+/// message's position and its range of the blocks: those of the first field, then those of the next
+/// one, each in the order of the list.
 fn messages<M>(
     ranks: impl ExactSizeIterator<Item = Rank>,
     entries: &Entries,

@@ -76,6 +76,9 @@ fn pair<'a>(number: u32, send: Option<&'a SendEnd>, recv: Option<&'a RecvEnd>) -
     Ok((s, r))
 }
 
+/// A round of a process: its number, the process, and its index.
+type Step = (u32, u32, u32);
+
 /// Each message has four activities, numbered with 32 bits.
 const MOST_MESSAGES: usize = (u32::MAX / 4) as usize;
 
@@ -91,8 +94,8 @@ impl Matched {
         Ok(world)
     }
 
-    /// Counts rounds and messages. Also returns all rounds: number, process, and index.
-    fn count(schedules: &[Schedule]) -> Result<(Matched, Vec<(u32, u32, u32)>), String> {
+    /// Counts rounds and messages. Also returns all rounds.
+    fn count(schedules: &[Schedule]) -> Result<(Matched, Vec<Step>), String> {
         let mut world = Matched {
             rounds: vec![0],
             sends: vec![0],
@@ -102,7 +105,7 @@ impl Matched {
             messages: Vec::new(),
         };
         let (mut sends, mut recvs) = (0, 0);
-        let mut steps: Vec<(u32, u32, u32)> = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
         for (p, schedule) in schedules.iter().enumerate() {
             for r in 0..schedule.rounds() {
                 steps.push((schedule.number(r), to_u32(p), to_u32(r)));
@@ -154,7 +157,7 @@ impl Matched {
 
     /// Matches the sends and receives of all rounds with one number, and propagates the lengths of
     /// blocks through them.
-    fn meet(&mut self, schedules: &[Schedule], steps: &[(u32, u32, u32)], lengths: &mut Lengths) -> Result<(), String> {
+    fn meet(&mut self, schedules: &[Schedule], steps: &[Step], lengths: &mut Lengths) -> Result<(), String> {
         let (sends, recvs) = self.ends(schedules, steps, lengths);
         let number = steps[0].0;
         for i in 0..sends.len().max(recvs.len()) {
@@ -179,7 +182,7 @@ impl Matched {
 
     /// Returns the sends and receives of rounds with one number, those of each pair of processes
     /// together and in their order. Notes which rounds the sends wait for.
-    fn ends(&mut self, schedules: &[Schedule], steps: &[(u32, u32, u32)], lengths: &Lengths) -> (Vec<SendEnd>, Vec<RecvEnd>) {
+    fn ends(&mut self, schedules: &[Schedule], steps: &[Step], lengths: &Lengths) -> (Vec<SendEnd>, Vec<RecvEnd>) {
         let (mut sends, mut recvs) = (Vec::new(), Vec::new());
         for &(_, p, r) in steps {
             let round = self.rounds[p as usize] + r;
