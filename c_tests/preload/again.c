@@ -51,7 +51,7 @@ static void shapes(void) {
     int count = topologies(all);
     for (int k = 0; k < count; k++)
       if (all[k].comm != MPI_COMM_NULL) exchange(&all[k], round);
-    for (int k = 0; k < count; k++) topology_free(&all[(k * 5 + round) % count]);
+    for (int k = 0; k < count; k++) topology_free(&all[(round % 2 ? count - 1 - k : k + round) % count]);
   }
 }
 
