@@ -49,13 +49,23 @@ static MPI_Datatype unknown;
 static int in_time;
 
 /* called by the library for a datatype that it does not know, within the first one's call */
+static void hold(MPI_Datatype type) {
+  if (type != unknown || atomic_exchange(&called, 1)) return;
+  for (double end = MPI_Wtime() + 10; !atomic_load(&completed) && MPI_Wtime() < end;) usleep(1000);
+  in_time = atomic_load(&completed);
+}
+
 int MPI_Type_get_envelope(MPI_Datatype type, int *integers, int *addresses, int *types, int *combiner) {
-  if (type == unknown && !atomic_exchange(&called, 1)) {
-    for (double end = MPI_Wtime() + 10; !atomic_load(&completed) && MPI_Wtime() < end;) usleep(1000);
-    in_time = atomic_load(&completed);
-  }
+  hold(type);
   return PMPI_Type_get_envelope(type, integers, addresses, types, combiner);
 }
+
+#if MPI_VERSION >= 4
+int MPI_Type_get_envelope_c(MPI_Datatype type, MPI_Count *integers, MPI_Count *addresses, MPI_Count *counts, MPI_Count *types, int *combiner) {
+  hold(type);
+  return PMPI_Type_get_envelope_c(type, integers, addresses, counts, types, combiner);
+}
+#endif
 
 static void *complete(void *argument) {
   for (double end = MPI_Wtime() + 10; !atomic_load(&called) && MPI_Wtime() < end;) usleep(1000);
