@@ -521,9 +521,9 @@ pub unsafe fn free(request: *mut MPI_Request, native: impl FnOnce() -> c_int) ->
 pub unsafe fn cancel(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     let Some(ours) = (unsafe { ours(request) }) else { return native() };
-    let comm = ours.comm();
+    let failure = ours.fails(mpi_sys::MPI_ERR_REQUEST.cast_signed());
     drop(ours);
-    told(Some(Failure { class: mpi_sys::MPI_ERR_REQUEST.cast_signed(), comm }))
+    told(Some(failure))
 }
 
 interpose! {

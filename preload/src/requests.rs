@@ -156,15 +156,10 @@ pub unsafe fn insert(
 pub struct Ours(Arc<Entry>);
 
 impl Ours {
-    /// The communicator whose error handler gets the request's errors.
-    pub fn comm(&self) -> MPI_Comm {
-        self.0.state.owner()
-    }
-
     /// An error of the request.
     #[cold]
-    fn fails(&self, class: c_int) -> Failure {
-        Failure { class, comm: self.comm() }
+    pub fn fails(&self, class: c_int) -> Failure {
+        Failure { class, comm: self.0.state.owner() }
     }
 
     /// Says what the library knows of the request's error.

@@ -182,14 +182,8 @@ impl Curves {
             }
             // mark the points, not the beginning of the line
             for &(x, y) in points.iter().filter(|p| curve.points.contains(p)) {
-                let _ = writeln!(
-                    svg,
-                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"><title>{}: {} at {x}</title></circle>",
-                    scale.x(x),
-                    scale.y(y),
-                    escape(&curve.name),
-                    figures(y)
-                );
+                let title = format!("{}: {} at {x}", curve.name, figures(y));
+                svg::point(svg, (scale.x(x), scale.y(y)), &format!(" fill=\"{color}\""), &title);
             }
         }
     }

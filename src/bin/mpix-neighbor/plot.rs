@@ -144,14 +144,8 @@ impl Series {
         }
         let _ = writeln!(svg, "<g fill=\"{color}\">");
         for &(bytes, us) in &self.points {
-            let _ = writeln!(
-                svg,
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>{}, {bytes} B: {}</title></circle>",
-                frame.x(bytes),
-                frame.y(us),
-                escape(&self.name),
-                time(us * 1e-6)
-            );
+            let title = format!("{}, {bytes} B: {}", self.name, time(us * 1e-6));
+            svg::point(svg, (frame.x(bytes), frame.y(us)), "", &title);
         }
         let _ = writeln!(
             svg,

@@ -1,5 +1,7 @@
 //! Parts that all figures in SVG have in common.
 
+use std::fmt::Write;
+
 use crate::text::printable;
 
 /// The colors of Okabe and Ito, distinguishable for people with any color vision; without black,
@@ -23,6 +25,12 @@ pub fn head(width: f64, height: f64, left: f64, title: &str, description: Option
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
          <text x=\"{left}\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{title}</text>\n"
     )
+}
+
+/// Draws a point, with these attributes in its tag; `title` shows when the mouse is there.
+pub fn point(svg: &mut String, (x, y): (f64, f64), attributes: &str, title: &str) {
+    let title = escape(title);
+    let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"{attributes}><title>{title}</title></circle>");
 }
 
 #[cfg(test)]
